@@ -9,8 +9,9 @@ namespace assay {
 }  // namespace assay
 
 // CHECK(condition) or CHECK(condition, "format", values...).
-#define CHECK(condition, ...)                                                                     \
-  do {                                                                                            \
-    if (!(condition)) [[unlikely]]                                                                \
-      ::assay::check_failed(__FILE__, __LINE__, #condition, std::string(__VA_OPT__(fmt::format(__VA_ARGS__)))); \
+#define CHECK(condition, ...)                                                   \
+  do {                                                                          \
+    if (!(condition)) [[unlikely]]                                              \
+      ::assay::check_failed(__FILE__, __LINE__, #condition,                     \
+                            std::string(__VA_OPT__(fmt::format(__VA_ARGS__)))); \
   } while (0)
