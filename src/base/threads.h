@@ -41,6 +41,23 @@ class ThreadPool {
     });
   }
 
+  // Calls body(item, worker) for every item in [0, count), handed out one by one: for items of unequal cost.
+  // The result must not depend on which worker does which item.
+  template <class Body>
+  void parallel_items(int64_t count, const Body& body) {
+    if (size() == 1 || count == 1) {
+      for (int64_t i = 0; i < count; ++i) body(i, 0);
+      return;
+    }
+    std::atomic<int64_t> next{0};
+    run([&](int worker, int) {
+      for (int64_t i = next.fetch_add(1, std::memory_order_relaxed); i < count;
+           i = next.fetch_add(1, std::memory_order_relaxed)) {
+        body(i, worker);
+      }
+    });
+  }
+
  private:
   void work(int worker);
 
