@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace assay::text {
@@ -26,19 +27,21 @@ class StopMatcher {
 
  private:
   struct Node {
-    int32_t next[256];
-    int32_t fail = 0;
+    std::vector<std::pair<uint8_t, int32_t>> next;
+    int32_t fail = 0;   // the longest proper suffix that is a prefix of a stop
     int32_t depth = 0;  // bytes matched so far: what must be held back
-    int32_t stop = -1;  // index of the longest stop that ends here
+    int32_t stop = -1;  // the longest stop that ends here
   };
-  void build();
+  void add(int32_t stop);
+  void link();
+  int32_t child(int32_t node, uint8_t byte) const;
+  int32_t step(int32_t node, uint8_t byte) const;
 
   std::vector<std::string> stops_;
   std::vector<Node> nodes_;
   int32_t state_ = 0;
   std::string held_;
-  std::string matched_;
-  bool done_ = false;
+  int32_t matched_ = -1;
 };
 
 }  // namespace assay::text

@@ -2,6 +2,7 @@
 // Tokenizer: text to token ids and back, from a Hugging Face tokenizer.json with a byte-level BPE model.
 // What the file asks for and this class cannot do is refused at load, with the name of the part.
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "text/jinja/string.h"
 
 namespace assay::text {
 
@@ -32,6 +34,13 @@ class Tokenizer {
 
   // Ids of `utf8`; no BOS or EOS is added. Malformed bytes count as U+FFFD, one for each maximal subpart.
   std::vector<int32_t> encode(std::string_view utf8, AddedTokens mode) const;
+  // For prompts made of template and request text: all added tokens are recognised, but one that touches a
+  // byte of `user` (ascending ranges) is taken only if `allow` says so. Its text is encoded as plain text
+  // otherwise.
+  using AllowToken = std::function<bool(std::string_view content, bool special)>;
+  std::vector<int32_t> encode_guarded(std::string_view utf8, std::span<const jinja::ByteRange> user,
+                                      const AllowToken& allow) const;
+
   // The text of `ids`. Unknown ids give nothing; bytes that form no character give U+FFFD.
   std::string decode(std::span<const int32_t> ids, bool skip_special) const;
   // The bytes one id stands for, not necessarily whole characters; empty for an unknown id.
@@ -46,8 +55,10 @@ class Tokenizer {
   // 1 + the largest id. Rows of lm_head from here on are padding.
   int32_t size() const;
 
+  struct Impl;  // tokenizer_impl.h
+
  private:
-  struct Impl;
+  friend class TokenizerReader;
   explicit Tokenizer(std::unique_ptr<const Impl> impl);
   std::unique_ptr<const Impl> impl_;
 };
