@@ -3,8 +3,13 @@
 // Exit codes: 0 done, 1 the check that was asked for failed, 2 bad flags or input, 3 no proven plan, 4 internal.
 #include <CLI/App.hpp>
 
+#include "serve/engine_process.h"
+
 namespace assay::cli {
 
 void add_text(CLI::App& app, int* exit_code);
+void add_serve(CLI::App& app, int* exit_code);
+// Hidden subcommands that `serve` starts: its door and its engine.
+void add_serve_children(CLI::App& app, int* exit_code, serve::EngineLoader loader);
 
 }  // namespace assay::cli

@@ -20,6 +20,7 @@ struct EngineOptions {
   int chunked_prefill_size = 512;  // token budget of one step
   std::string precision;           // empty = the device's default class (CPU: w4a32)
   std::string moe_runner_backend = "auto";
+  std::string quantization;  // what the operator says the tensors are; empty or "auto" = do not care; refused if they differ
 };
 
 // Phases in order: "checkpoint", "weights", "plan", "canary", "ready"; fraction of this phase in [0, 1].
