@@ -10,7 +10,7 @@ if(MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
 
-add_compile_options(-Wall -Wextra -Wshadow -Werror -fno-math-errno)
+add_compile_options(-Wall -Wextra -Wshadow -Werror -Wno-missing-field-initializers -fno-math-errno)
 # -ffp-contract=off would cost the plain kernels their FMA; the bounds of the tests allow for it.
 add_compile_options(-fstack-protector-strong)
 if(ASSAY_SANITIZE)
@@ -22,11 +22,15 @@ if(ASSAY_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# assay_folder(NAME [DEPS lib...]): library assay_NAME (slashes become underscores) and, with tests on, NAME_test.
+# assay_folder(NAME [SUBFOLDERS dir...] [DEPS lib...]): library assay_NAME (slashes become underscores) and, with tests on, NAME_test.
 function(assay_folder name)
-  cmake_parse_arguments(ARG "" "" "DEPS;TEST_DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SUBFOLDERS;DEPS;TEST_DEPS" ${ARGN})
   string(REPLACE "/" "_" id ${name})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
+  set(globs ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
+  foreach(sub ${ARG_SUBFOLDERS})
+    list(APPEND globs ${CMAKE_SOURCE_DIR}/src/${name}/${sub}/*.cc)
+  endforeach()
+  file(GLOB sources CONFIGURE_DEPENDS ${globs})
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")

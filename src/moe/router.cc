@@ -50,7 +50,8 @@ void limit_to_groups(const RouterSpec& spec, std::vector<double>& choice) {
   }
 }
 
-void route_token(const RouterSpec& spec, std::span<const float> logits, int32_t* expert, float* weight) {
+void route_token(const RouterSpec& spec, std::span<const float> logits, std::span<const int32_t> forced,
+                 int32_t* expert, float* weight) {
   std::vector<double> score(logits.begin(), logits.end());
   if (spec.score == RouterScore::softmax) score = softmax(score);
   if (spec.score == RouterScore::sigmoid) {
@@ -59,7 +60,8 @@ void route_token(const RouterSpec& spec, std::span<const float> logits, int32_t*
   std::vector<double> choice = score;
   for (size_t e = 0; e < spec.choice_bias.size(); ++e) choice[e] += spec.choice_bias[e];
   limit_to_groups(spec, choice);
-  const auto chosen = largest(choice, spec.top_k);
+  const auto chosen =
+      forced.empty() ? largest(choice, spec.top_k) : std::vector<int32_t>(forced.begin(), forced.end());
   std::vector<double> w;
   for (int32_t e : chosen) w.push_back(score[static_cast<size_t>(e)]);
   if (spec.score == RouterScore::softmax_top_k) w = softmax(w);
@@ -78,7 +80,7 @@ void route_token(const RouterSpec& spec, std::span<const float> logits, int32_t*
 }  // namespace
 
 kernels::Routing route(const RouterSpec& spec, std::span<const float> logits, int64_t tokens,
-                       std::span<const bool> row_mask) {
+                       std::span<const bool> row_mask, std::span<const int32_t> forced) {
   kernels::Routing routing{.tokens = tokens, .top_k = spec.top_k};
   routing.expert.assign(static_cast<size_t>(tokens * spec.top_k), -1);
   routing.weight.assign(static_cast<size_t>(tokens * spec.top_k), 0.0f);
@@ -87,6 +89,7 @@ kernels::Routing route(const RouterSpec& spec, std::span<const float> logits, in
     const auto at = static_cast<size_t>(t * spec.top_k);
     route_token(spec,
                 logits.subspan(static_cast<size_t>(t * spec.experts), static_cast<size_t>(spec.experts)),
+                forced.empty() ? forced : forced.subspan(at, static_cast<size_t>(spec.top_k)),
                 &routing.expert[at], &routing.weight[at]);
   }
   group_by_expert(routing, spec.experts);

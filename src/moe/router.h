@@ -28,8 +28,9 @@ struct RouterSpec {
 };
 
 // logits: [tokens, experts]. row_mask: empty, or one flag per token; a false row (padding) gets no expert and
-// does not count. Ties are broken by the lower index. Weights are computed in double and stored as float.
+// does not count. Ties are broken by the lower index. forced: empty, or the experts [tokens, top_k] to use
+// instead of choosing. Weights are computed in double and stored as float.
 kernels::Routing route(const RouterSpec& spec, std::span<const float> logits, int64_t tokens,
-                       std::span<const bool> row_mask = {});
+                       std::span<const bool> row_mask = {}, std::span<const int32_t> forced = {});
 
 }  // namespace assay::moe

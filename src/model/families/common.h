@@ -1,0 +1,36 @@
+#pragma once
+// What families of the Qwen line share when they read configs and bind tensors.
+#include <string>
+
+#include "checkpoint/weight_binder.h"
+#include "model/config.h"
+#include "model/spec.h"
+#include "model/weights.h"
+
+namespace assay::model {
+
+// hidden, vocab, eps, positions, head tying and the activation check: the same names in every family.
+void read_common(Config& config, ModelSpec& spec);
+// heads, kv heads, head_dim and rope.
+AttentionSpec read_attention(Config& config, double default_theta, double default_partial);
+// Softmax router over num_experts with num_experts_per_tok.
+moe::RouterSpec read_softmax_router(Config& config, bool renormalise);
+
+// Norm weights [n] as the forward wants them: 1 + w where the family stores them zero-centred.
+std::vector<float> bind_norm(checkpoint::WeightBinder& binder, const ModelSpec& spec, const std::string& name,
+                             int64_t n);
+// {module}.{gate,up,down}_proj.
+kernels::ExpertWeights bind_expert(checkpoint::WeightBinder& binder, const std::string& module,
+                                   int64_t hidden, int64_t intermediate);
+// Routed experts under `module` ("...mlp.experts"): stacked 3-D tensors (gate_up_proj, down_proj) or one per
+// expert.
+std::vector<kernels::ExpertWeights> bind_experts(checkpoint::WeightBinder& binder, const std::string& module,
+                                                 const FfnSpec& ffn, int64_t hidden);
+// self_attn.{q,k,v,o}_proj with q_norm and k_norm, and the advisory FP8 KV scales.
+AttentionWeights bind_attention(checkpoint::WeightBinder& binder, const ModelSpec& spec,
+                                const std::string& module);
+// Embedding, final norm and head. `root` ends with a dot.
+void bind_ends(checkpoint::WeightBinder& binder, const ModelSpec& spec, const std::string& root,
+               ModelWeights& weights);
+
+}  // namespace assay::model
