@@ -1,5 +1,6 @@
 #pragma once
-// From a model folder to a running engine: reads config and weights, makes the plans, sizes the cache, runs the canary.
+// From a model folder to a running engine: reads config and weights, makes the plans, sizes the cache, runs
+// the canary.
 #include <functional>
 #include <memory>
 #include <string>
@@ -18,9 +19,9 @@ struct EngineOptions {
   double mem_fraction_static = 0;  // share of free memory for weights + KV; 0 = default
   int page_size = 64;              // tokens per KV page
   int chunked_prefill_size = 512;  // token budget of one step
+  std::string quantization;        // what the operator says the checkpoint is; empty = as the tensors say
   std::string precision;           // empty = the device's default class (CPU: w4a32)
   std::string moe_runner_backend = "auto";
-  std::string quantization;  // what the operator says the tensors are; empty or "auto" = do not care; refused if they differ
 };
 
 // Phases in order: "checkpoint", "weights", "plan", "canary", "ready"; fraction of this phase in [0, 1].
