@@ -43,6 +43,7 @@ std::byte* Arena::allocate(size_t bytes) {
 }
 
 const std::byte* Arena::copy(const void* data, size_t bytes) {
+  if (borrow_) return static_cast<const std::byte*>(data);
   std::byte* to = allocate(bytes);
   if (bytes > 0) std::memcpy(to, data, bytes);
   return to;

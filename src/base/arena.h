@@ -11,12 +11,14 @@ inline constexpr size_t kAlignment = 64;  // bytes: a cache line, and the widest
 class Arena {
  public:
   Arena() = default;
+  // With `borrow`, copy() hands back the given pointer: the bytes must outlive the arena's users.
+  explicit Arena(bool borrow) : borrow_(borrow) {}
   Arena(Arena&&) = default;
   Arena& operator=(Arena&&) = default;
 
   // Uninitialised, aligned to kAlignment. Never returns null.
   std::byte* allocate(size_t bytes);
-  // A copy of `bytes` bytes at `data`.
+  // A copy of `bytes` bytes at `data` (or `data` itself, see above).
   const std::byte* copy(const void* data, size_t bytes);
   size_t allocated_bytes() const { return allocated_; }
 
@@ -25,6 +27,7 @@ class Arena {
     void operator()(std::byte* p) const;
   };
   std::vector<std::unique_ptr<std::byte[], Free>> chunks_;
+  bool borrow_ = false;
   std::byte* next_ = nullptr;
   size_t left_ = 0;
   size_t allocated_ = 0;

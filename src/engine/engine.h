@@ -1,5 +1,6 @@
 #pragma once
-// The engine: requests in, token events out. One thread calls run(); any thread may call submit() and cancel().
+// The engine: requests in, token events out. One thread calls run(); any thread may call submit() and
+// cancel().
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -37,7 +38,8 @@ class Engine {
     std::vector<RequestId> cancels;
   };
   Inbox take_inbox(std::stop_token stop, bool wait);
-  void publish(std::span<const TokenEvent> events);
+  void apply(Inbox inbox);
+  void publish();
 
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Scheduler> scheduler_;

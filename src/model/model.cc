@@ -8,7 +8,8 @@
 
 namespace assay::model {
 
-Model::Model(const ModelSpec& spec, const ModelOptions& options) : spec_(spec), options_(options) {
+Model::Model(const ModelSpec& spec, const ModelOptions& options)
+    : spec_(spec), options_(options), arena_(options.borrow_weights) {
   if (options_.context == 0) options_.context = spec.max_positions;
   pool_ = std::make_unique<ThreadPool>(options.threads);
 }
@@ -68,10 +69,12 @@ void Model::book_memory() {
   cache_.states = LazyBuffer(static_cast<size_t>(options_.state_slots * cache_.state_floats) * sizeof(float));
 }
 
-cache::CacheLayout Model::cache_layout() const {
-  return {.page_size = options_.page_size,
-          .page_bytes = cache_.page_floats * static_cast<int64_t>(sizeof(float)),
-          .state_bytes = cache_.state_floats * static_cast<int64_t>(sizeof(float))};
+cache::CacheLayout cache_layout(const ModelSpec& spec, int64_t page_size) {
+  constexpr auto kBytes = static_cast<int64_t>(sizeof(float));
+  return {
+      .page_size = page_size,
+      .page_bytes = spec.count(Mixer::attention) * attention_page_floats(spec.attention, page_size) * kBytes,
+      .state_bytes = spec.count(Mixer::delta) * delta_state_floats(spec.delta) * kBytes};
 }
 
 }  // namespace assay::model

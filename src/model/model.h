@@ -11,6 +11,9 @@
 
 namespace assay::model {
 
+// Bytes per page and per state slot of a model with this spec.
+cache::CacheLayout cache_layout(const ModelSpec& spec, int64_t page_size);
+
 class Model {
  public:
   // Copies the weights into the runners' layouts; `progress` gets the fraction done. Fails when a problem has
@@ -24,7 +27,6 @@ class Model {
 
   const ModelSpec& spec() const { return spec_; }
   const ModelOptions& options() const { return options_; }
-  cache::CacheLayout cache_layout() const;
   CacheMemory& cache() { return cache_; }
   const std::vector<PlanLine>& plans() const { return plans_; }
   int64_t packed_bytes() const { return static_cast<int64_t>(arena_.allocated_bytes()); }

@@ -16,6 +16,8 @@ struct ModelOptions {
   std::string small_backend = "auto";
   std::string
       quantization;  // empty, or what the operator says the checkpoint is; contradicting tensors are refused
+  bool borrow_weights =
+      false;  // packing keeps the given bytes instead of copying them: they must outlive the model
   int threads = 1;
   int64_t max_rows = 512;  // of one batch
   int64_t context = 0;     // longest sequence; 0 = the model's max_positions
