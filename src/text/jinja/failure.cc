@@ -37,6 +37,8 @@ void spend_bytes(size_t bytes) {
   spend(static_cast<int64_t>(bytes / 512));
 }
 
-void spend_values(size_t count) { spend(static_cast<int64_t>(count / 16)); }
+void spend_values(size_t count) {
+  spend(static_cast<int64_t>(count / 16));
+}
 
 }  // namespace assay::text::jinja

@@ -21,7 +21,7 @@ enum class FailureKind {
 };
 
 struct Failure {
-  FailureKind kind;
+  FailureKind kind = FailureKind::type;
   std::string message;
   int line = 0;  // of the template, 0 if not known
 };
@@ -51,7 +51,7 @@ class BudgetScope {
 };
 
 void spend(int64_t operations);
-void limit_bytes(size_t bytes);  // fails if a string of this length is too long
+void limit_bytes(size_t bytes);   // fails if a string of this length is too long
 void spend_bytes(size_t bytes);   // a string of this length is made
 void spend_values(size_t count);  // a list of this length is made
 
