@@ -10,7 +10,9 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "assay " ASSAY_VERSION);
   app.require_subcommand(1);
   int exit_code = 0;
+  assay::cli::add_serve(app, &exit_code);
   assay::cli::add_text(app, &exit_code);
+  assay::cli::add_serve_children(app, &exit_code, assay::serve::load_real_engine);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -33,7 +33,7 @@ constexpr size_t kBodyRate = 1024;  // bytes a second
 constexpr seconds kStallTime{30};   // one write that does not move: the reader is gone for us
 constexpr seconds kPingTime{15};
 constexpr seconds kLingerTime{2};  // after an early refusal: read on, so that the client sees the answer
-constexpr size_t kPipelined = 64u << 10;
+constexpr size_t kReadAhead = 128u << 10;
 
 // A timer whose late handlers are void: re-arming or disarming makes earlier ones do nothing.
 class Alarm {
@@ -248,9 +248,10 @@ class Session final : public std::enable_shared_from_this<Session<Stream>> {
 
   void dispatch();
 
-  // While the app works: a byte is the next request, an end is a client that left.
+  // While the app works: a byte is the next request, an end is a client that left. Who pipelines requests is
+  // watched by the writes only: the bytes read ahead must not be mixed with a second reader's.
   void watch_peer() {
-    if (watching_ || closed_ || buffer_.size() >= kPipelined) return;
+    if (watching_ || closed_ || (buffer_.size() > 0 && !lingers_)) return;
     watching_ = true;
     stream_.async_read_some(
         asio::buffer(peek_), [self = this->shared_from_this()](error_code error, size_t n) {
@@ -350,7 +351,7 @@ class Session final : public std::enable_shared_from_this<Session<Stream>> {
   HttpApp* app_;
   std::unique_ptr<ConnectionTicket> ticket_;
   Alarm read_alarm_, write_alarm_;
-  beast::flat_buffer buffer_{kPipelined * 2};
+  beast::flat_buffer buffer_{kReadAhead};
   std::optional<Parser> parser_;
   std::function<void(uint64_t, beast::string_view, error_code&)> on_chunk_;
   size_t chunks_ = 0;

@@ -39,10 +39,13 @@ std::string reasoning_fields(std::string_view reasoning) {
 
 std::string delta_object(const Piece& piece) {
   std::string fields;
-  const auto add = [&](const std::string& field) { fields += fields.empty() ? field : "," + field; };
+  const auto add = [&](const std::string& field) {
+    if (!fields.empty()) fields += ',';
+    fields += field;
+  };
   if (piece.first) add(R"("role":"assistant")");
   if (!piece.reasoning.empty()) add(reasoning_fields(piece.reasoning));
-  if (piece.first || !piece.content.empty()) add(R"("content":)" + quoted(piece.content));
+  if (piece.first || !piece.content.empty()) add(fmt::format(R"("content":{})", quoted(piece.content)));
   return fmt::format("{{{}}}", fields);
 }
 
@@ -105,8 +108,9 @@ std::string whole_answer(const AnswerHead& head, const std::vector<FinishedChoic
     if (head.dialect == Dialect::completion)
       list += fmt::format("\"text\":{},", quoted(c.content));
     else
-      list += fmt::format(R"("message":{{"role":"assistant","content":{}{}}},)", quoted(c.content),
-                          c.reasoning.empty() ? "" : "," + reasoning_fields(c.reasoning));
+      list += fmt::format(
+          R"("message":{{"role":"assistant","content":{}{}}},)", quoted(c.content),
+          c.reasoning.empty() ? std::string() : fmt::format(",{}", reasoning_fields(c.reasoning)));
     list += fmt::format("\"logprobs\":null,\"finish_reason\":{}}}", quoted_or_null(c.finish));
   }
   return fmt::format("{}\"choices\":[{}],\"usage\":{}}}", opening(head, false), list, usage_object(usage));
