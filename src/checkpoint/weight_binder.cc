@@ -174,6 +174,9 @@ QuantView WeightBinder::nvfp4_compressed(const std::string& module, QuantView vi
 }
 
 QuantView WeightBinder::mxfp4(const std::string& codes_name, const std::string& scales_name, QuantView view) {
+  if (view.cols % 32 != 0) {
+    add_problem(fmt::format("tensor {}: MXFP4 needs K a multiple of 32, found {}", codes_name, view.cols));
+  }
   const int64_t groups = view.cols / 32;
   const NamedTensor* codes =
       expect(codes_name, {DType::u8}, {{view.rows, view.cols / 2}, {view.rows, groups, 16}});

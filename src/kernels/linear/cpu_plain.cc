@@ -17,7 +17,7 @@ class CpuPlain final : public LinearRunner {
   Verdict accepts(const LinearProblem& problem) const override {
     if (problem.precision != PrecisionClass::w4a32)
       return reasons::precision_not_computed(problem.precision, "w4a32");
-    return Verdict::yes();
+    return reasons::whole_blocks(problem.format, "K", problem.inputs);
   }
 
   QuantView pack(const QuantView& weight, Arena& arena) const override {

@@ -2,6 +2,7 @@
 #include "kernels/linear/reference.h"
 
 #include "kernels/plan/checkpoint_layout.h"
+#include "kernels/plan/reasons.h"
 #include "kernels/plan/reference_numeric.h"
 
 namespace assay::kernels {
@@ -11,7 +12,9 @@ class Reference final : public LinearRunner {
  public:
   std::string_view name() const override { return "reference"; }
   Determinism determinism() const override { return Determinism::row_invariant; }
-  Verdict accepts(const LinearProblem&) const override { return Verdict::yes(); }
+  Verdict accepts(const LinearProblem& p) const override {
+    return reasons::whole_blocks(p.format, "K", p.inputs);
+  }
   QuantView pack(const QuantView& weight, Arena& arena) const override {
     return pack_as_stored(weight, arena);
   }

@@ -156,7 +156,7 @@ class CpuPlain final : public MoeRunner {
   Verdict accepts(const MoeProblem& problem) const override {
     if (problem.precision != PrecisionClass::w4a32)
       return reasons::precision_not_computed(problem.precision, "w4a32");
-    return Verdict::yes();
+    return check_shapes(problem);
   }
 
   MoeWeights pack(const MoeWeights& weights, Arena& arena) const override {

@@ -5,6 +5,7 @@
 #include "kernels/moe/reference.h"
 #include "kernels/moe/runner.h"
 #include "kernels/plan/checkpoint_layout.h"
+#include "kernels/plan/reasons.h"
 
 namespace assay::kernels {
 
@@ -20,6 +21,11 @@ std::string to_string(const MoeProblem& p) {
   return fmt::format("moe{{hidden {}, {} experts of {} top-{}, shared {}{}, {}, {}}}", p.hidden, p.experts,
                      p.intermediate, p.top_k, p.shared_intermediate, p.shared_gate ? " gated" : "",
                      name_of(p.format), name_of(p.precision));
+}
+
+Verdict check_shapes(const MoeProblem& p) {
+  const Verdict hidden = reasons::whole_blocks(p.format, "hidden size", p.hidden);
+  return hidden ? reasons::whole_blocks(p.format, "intermediate size", p.intermediate) : hidden;
 }
 
 MoeWeights pack_experts_as_stored(const MoeWeights& weights, Arena& arena) {

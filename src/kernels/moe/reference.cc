@@ -50,7 +50,7 @@ class Reference final : public MoeRunner {
  public:
   std::string_view name() const override { return "reference"; }
   Determinism determinism() const override { return Determinism::row_invariant; }
-  Verdict accepts(const MoeProblem&) const override { return Verdict::yes(); }
+  Verdict accepts(const MoeProblem& problem) const override { return check_shapes(problem); }
   MoeWeights pack(const MoeWeights& weights, Arena& arena) const override {
     return pack_experts_as_stored(weights, arena);
   }

@@ -40,6 +40,9 @@ class MoeRunner : public RunnerBase {
 
 std::span<const MoeRunner* const> moe_runners();
 
+// The routed experts' rows must hold whole blocks of their format.
+Verdict check_shapes(const MoeProblem& problem);
+
 // Every matrix copied as stored: the layout of the plain and the reference runners.
 MoeWeights pack_experts_as_stored(const MoeWeights& weights, Arena& arena);
 

@@ -1,0 +1,140 @@
+// Every attention runner against the reference: paged, grouped, at any cut of a sequence into steps.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "kernels/attention/reference.h"
+#include "kernels/attention/runner.h"
+#include "kernels/testing/weights.h"
+
+namespace assay::kernels {
+namespace {
+
+using testing::Shape;
+
+struct Inputs {
+  AttentionProblem problem;
+  int64_t length;
+  std::vector<float> q, k, v;  // q rows: [heads][q | gate] as gated attention has them
+  std::vector<int32_t> pages;
+
+  Inputs(AttentionProblem p, int64_t rows, Shape shape, std::mt19937& rng) : problem(p), length(rows) {
+    problem.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(p.head_dim)));
+    q = testing::random_input(shape, rows * p.heads * 2 * p.head_dim, rng);
+    k = testing::random_input(shape, rows * p.kv_heads * p.head_dim, rng);
+    v = testing::random_input(Shape::normal, rows * p.kv_heads * p.head_dim, rng);
+    pages.resize(static_cast<size_t>((rows + p.page_size - 1) / p.page_size));
+    std::iota(pages.begin(), pages.end(), 0);
+    std::shuffle(pages.begin(), pages.end(), rng);
+  }
+};
+
+// The whole sequence in steps of `chunk` rows.
+std::vector<float> run(const AttentionRunner& runner, const Inputs& in, int64_t chunk, int threads) {
+  const AttentionProblem& p = in.problem;
+  ThreadPool pool(threads);
+  testing::Context context(pool, runner.scratch_bytes(p, in.length, threads));
+  const int64_t half = p.page_size * p.kv_heads * p.head_dim;
+  std::vector<float> cache(in.pages.size() * static_cast<size_t>(2 * half), NAN);
+  std::vector<float> out(static_cast<size_t>(in.length * p.heads * p.head_dim), NAN);
+  for (int64_t at = 0; at < in.length; at += chunk) {
+    const AttentionSequence sequence{0, std::min(chunk, in.length - at), at, in.pages};
+    runner.run(p,
+               {.q = in.q.data() + at * p.heads * 2 * p.head_dim,
+                .q_row_stride = p.heads * 2 * p.head_dim,
+                .q_head_stride = 2 * p.head_dim,
+                .k = in.k.data() + at * p.kv_heads * p.head_dim,
+                .v = in.v.data() + at * p.kv_heads * p.head_dim,
+                .sequences = std::span(&sequence, 1),
+                .cache = {cache.data(), cache.data() + half, 2 * half},
+                .out = out.data() + at * p.heads * p.head_dim},
+               context.cpu);
+  }
+  return out;
+}
+
+// fp64 attention without any paging, and its bound: a score error of d changes each weight by a factor
+// e^(2d).
+void expect_close(const AttentionRunner& runner, const Inputs& in, const std::string& what) {
+  const AttentionProblem& p = in.problem;
+  std::vector<double> reference, bound;
+  for (int64_t row = 0; row < in.length; ++row) {
+    for (int64_t h = 0; h < p.heads; ++h) {
+      const int64_t g = h / (p.heads / p.kv_heads);
+      const float* q = in.q.data() + (row * p.heads + h) * 2 * p.head_dim;
+      std::vector<double> weight;
+      double worst = 0, total = 0;
+      for (int64_t t = 0; t <= row; ++t) {
+        double score = 0, magnitudes = 0;
+        for (int64_t d = 0; d < p.head_dim; ++d) {
+          const double product =
+              static_cast<double>(q[d]) * in.k[static_cast<size_t>((t * p.kv_heads + g) * p.head_dim + d)];
+          score += product;
+          magnitudes += std::fabs(product);
+        }
+        weight.push_back(score * p.scale);
+        worst = std::max(worst, p.scale * sum_error(p.head_dim, magnitudes, score) +
+                                    2 * kUnitF32 * std::fabs(score * p.scale));
+      }
+      const double top = *std::max_element(weight.begin(), weight.end());
+      for (double& w : weight) total += w = std::exp(w - top);
+      for (int64_t d = 0; d < p.head_dim; ++d) {
+        double sum = 0, magnitudes = 0;
+        for (int64_t t = 0; t <= row; ++t) {
+          const double term = weight[static_cast<size_t>(t)] / total *
+                              in.v[static_cast<size_t>((t * p.kv_heads + g) * p.head_dim + d)];
+          sum += term;
+          magnitudes += std::fabs(term);
+        }
+        reference.push_back(sum);
+        bound.push_back((std::expm1(2 * worst) + 8 * kUnitF32) * magnitudes +
+                        2 * sum_error(row + 1, magnitudes, sum) + 1e-37);
+      }
+    }
+  }
+  testing::expect_within(run(runner, in, 5, 2), reference, bound, what);
+}
+
+TEST(Attention, RunnersMatchTheDefinition) {
+  std::mt19937 rng(11);
+  for (const AttentionProblem& p : {AttentionProblem{4, 2, 32, 16}, AttentionProblem{4, 4, 64, 8},
+                                    AttentionProblem{8, 1, 16, 64}, AttentionProblem{2, 1, 256, 16}}) {
+    for (int64_t length : {1, 2, 15, 16, 17, 70}) {
+      for (Shape shape : {Shape::normal, Shape::heavy_tailed}) {
+        const Inputs in(p, length, shape, rng);
+        for (const AttentionRunner* runner : attention_runners()) {
+          expect_close(*runner, in, fmt::format("{} {} length {}", runner->name(), to_string(p), length));
+        }
+      }
+    }
+  }
+}
+
+TEST(Attention, NoCutAndNoPageLayoutChangesABit) {
+  std::mt19937 rng(12);
+  const Inputs in({4, 2, 32, 16}, 67, Shape::normal, rng);
+  Inputs moved = in;
+  moved.problem.page_size = 64;
+  moved.pages = {1, 0};
+  for (const AttentionRunner* runner : attention_runners()) {
+    const auto whole = run(*runner, in, 67, 2);
+    for (int64_t chunk : {1, 7, 16})
+      EXPECT_EQ(whole, run(*runner, in, chunk, 1)) << runner->name() << " " << chunk;
+    EXPECT_EQ(whole, run(*runner, moved, 67, 2)) << runner->name();
+  }
+}
+
+TEST(Attention, EqualScoresAverageTheValues) {
+  std::mt19937 rng(13);
+  Inputs in({1, 1, 16, 4}, 5, Shape::normal, rng);
+  std::fill(in.k.begin(), in.k.end(), 0.0f);
+  for (size_t i = 0; i < in.v.size(); ++i) in.v[i] = static_cast<float>(i / 16);  // value of token t is t
+  const auto out = run(*attention_reference(), in, 5, 1);
+  for (int64_t row = 0; row < 5; ++row)
+    EXPECT_FLOAT_EQ(out[static_cast<size_t>(row * 16)], static_cast<float>(row) / 2);
+}
+
+}  // namespace
+}  // namespace assay::kernels
