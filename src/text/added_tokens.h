@@ -30,9 +30,10 @@ class TokenFinder {
   // alive.
   void add(const AddedToken* token, std::string_view form);
 
-  // Calls visit(match) for the tokens found; accept(token, begin, end) may turn a bare match down.
-  template <class Accept, class Visit>
-  void find(std::string_view text, Accept accept, Visit visit) const;
+  // Calls visit(match) for the tokens found. accept(token) may turn one down; a token that starts at `pos`
+  // must end by limit(pos).
+  template <class Limit, class Accept, class Visit>
+  void find(std::string_view text, Limit limit, Accept accept, Visit visit) const;
 
  private:
   struct Node {
@@ -53,20 +54,21 @@ bool word_at(std::string_view text, size_t pos);
 size_t space_before(std::string_view text, size_t pos);
 size_t space_after(std::string_view text, size_t pos);
 
-template <class Accept, class Visit>
-void TokenFinder::find(std::string_view text, Accept accept, Visit visit) const {
+template <class Limit, class Accept, class Visit>
+void TokenFinder::find(std::string_view text, Limit limit, Accept accept, Visit visit) const {
   size_t taken = 0;  // everything before belongs to a match
   for (size_t pos = 0; pos < text.size();) {
     size_t length = 0;
-    const AddedToken* token =
-        starts_[static_cast<uint8_t>(text[pos])] ? longest_at(text, pos, &length) : nullptr;
+    const AddedToken* token = nullptr;
+    if (starts_[static_cast<uint8_t>(text[pos])])
+      token = longest_at(text.substr(0, limit(pos)), pos, &length);
     if (token == nullptr) {
       ++pos;
       continue;
     }
     size_t begin = pos, end = pos + length;
     pos = end;
-    if (!accept(*token, begin, end)) continue;
+    if (!accept(*token)) continue;
     if (token->single_word && (word_before(text, begin) || word_at(text, end))) continue;
     if (begin < taken) continue;  // the white space of the match before reaches into this one
     if (token->lstrip) begin = std::max(space_before(text, begin), taken);

@@ -1,8 +1,10 @@
 #pragma once
 // ChatTemplate: a model's chat template, rendered as transformers' apply_chat_template does, and tokenised so
 // that text from the request never becomes a control token.
+#include <ctime>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,17 +19,21 @@ struct ChatInput {
   jinja::Value tools;      // list, or none if absent
   jinja::Value documents;  // list, or none
   bool add_generation_prompt = true;
-  bool continue_final_message = false;  // excludes add_generation_prompt
-  jinja::Value kwargs;                  // dict: further variables of the template, or none
+  bool continue_final_message = false;     // excludes add_generation_prompt
+  std::string continue_field = "content";  // which field of the last message goes on
+  jinja::Value kwargs;                     // dict: further variables of the template, or none
+  bool drop_nulls = true;                  // message keys whose value is null vanish, as in transformers
+  bool parse_arguments = true;  // tool-call arguments given as a JSON string become an object first
+  std::optional<std::tm> now;   // what strftime_now tells; the clock if absent
 };
 
 // Why a render failed. Each is the request's fault (HTTP 400).
 enum class RenderFailure {
   none,
-  raised,     // the template called raise_exception: the error's message is the template's own, word for word
-  template_,  // the template failed on this input (undefined value, wrong type)
-  refused,    // refused before or after rendering (flags that exclude each other, missing field)
-  budget,     // too many operations, too much output, too deep
+  raised,   // the template called raise_exception: the error's message is the template's own, word for word
+  failed,   // the template failed on this input (undefined value, wrong type)
+  refused,  // refused before or after rendering (flags that exclude each other, missing field)
+  budget,   // too many operations, too much output, too deep
 };
 
 class ChatTemplate {

@@ -16,6 +16,14 @@ bool touches(std::span<const ByteRange> ranges, size_t begin, size_t end) {
   return at != ranges.end() && at->begin < end;
 }
 
+// The first beginning or end of a range behind `pos`.
+size_t next_edge(std::span<const ByteRange> ranges, size_t pos) {
+  const auto at = std::lower_bound(ranges.begin(), ranges.end(), pos,
+                                   [](const ByteRange& range, size_t value) { return range.end <= value; });
+  if (at == ranges.end()) return std::string::npos;
+  return at->begin > pos ? at->begin : at->end;
+}
+
 }  // namespace
 
 // One call of encode: which added tokens count, and where the ids go.
@@ -28,13 +36,30 @@ class Encoding {
   void text(std::string_view text);
 
  private:
-  // Decides about tokens in a text that starts at byte `offset` of the text that `user` counts in.
-  auto accept(std::span<const ByteRange> user, size_t offset) const {
-    return [this, user, offset](const AddedToken& token, size_t begin, size_t end) {
-      if (mode_ == AddedTokens::non_special) return !token.special;
-      if (!touches(user, offset + begin, offset + end)) return true;
-      return allow_ != nullptr && (*allow_)(token.content, token.special);
+  // Cuts the tokens out of `text`; what lies between goes to rest(part, its offset). `text` starts at byte
+  // `offset` of the text that `user` counts in. No token reaches over an end of a user range: neither can the
+  // user complete a token of the template, nor make one vanish.
+  template <class Rest>
+  void cut(const TokenFinder& finder, std::string_view text, std::span<const ByteRange> user, size_t offset,
+           Rest rest) {
+    size_t done = 0;
+    const auto limit = [&](size_t pos) {
+      return std::min(text.size(), next_edge(user, offset + pos) - offset);
     };
+    const auto accept = [this](const AddedToken& t) { return mode_ == AddedTokens::all || !t.special; };
+    finder.find(text, limit, accept, [&](const TokenMatch& match) {
+      rest(text.substr(done, match.begin - done), offset + done);
+      if (is_allowed(*match.token, user, offset + match.begin, offset + match.end))
+        out_->push_back(match.token->id);
+      else
+        plain(text.substr(match.begin, match.end - match.begin));
+      done = match.end;
+    });
+    rest(text.substr(done), offset + done);
+  }
+
+  bool is_allowed(const AddedToken& token, std::span<const ByteRange> user, size_t begin, size_t end) const {
+    return !touches(user, begin, end) || (allow_ != nullptr && (*allow_)(token.content, token.special));
   }
 
   // Text between the tokens that are looked for before normalisation; it starts at `offset`.
@@ -69,13 +94,7 @@ class Encoding {
 
   void normalized(std::string_view text, std::span<const ByteRange> user, size_t offset) {
     if (mode_ == AddedTokens::none) return plain(text);
-    size_t done = 0;
-    parts_.normalized_tokens.find(text, accept(user, offset), [&](const TokenMatch& match) {
-      plain(text.substr(done, match.begin - done));
-      out_->push_back(match.token->id);
-      done = match.end;
-    });
-    plain(text.substr(done));
+    cut(parts_.normalized_tokens, text, user, offset, [this](std::string_view part, size_t) { plain(part); });
   }
 
   void plain(std::string_view text) {
@@ -91,13 +110,8 @@ class Encoding {
 
 void Encoding::text(std::string_view text) {
   if (mode_ == AddedTokens::none) return stretch(text, 0);
-  size_t done = 0;
-  parts_.raw_tokens.find(text, accept(user_, 0), [&](const TokenMatch& match) {
-    stretch(text.substr(done, match.begin - done), done);
-    out_->push_back(match.token->id);
-    done = match.end;
-  });
-  stretch(text.substr(done), done);
+  cut(parts_.raw_tokens, text, user_, 0,
+      [this](std::string_view part, size_t offset) { stretch(part, offset); });
 }
 
 Tokenizer::Tokenizer(std::unique_ptr<const Impl> impl) : impl_(std::move(impl)) {}

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "text/jinja/library.h"
 #include "text/jinja/operations.h"
 
 namespace assay::text::jinja {
@@ -114,8 +115,14 @@ Value repeat(const Value& sequence, const Value& times) {
 Value add_sequences(const Value& a, const Value& b) {
   if (a.is_string() && b.is_string()) {
     spend_bytes(a.as_string().size() + b.as_string().size());
-    String out = a.as_string();
-    out.append(b.as_string());
+    // Marked text escapes what it is joined with.
+    const bool markup = a.as_string().markup || b.as_string().markup;
+    const auto part = [&](const Value& v) {
+      return markup && !v.as_string().markup ? need_filter("escape")(v, {}).as_string() : v.as_string();
+    };
+    String out = part(a);
+    out.append(part(b));
+    out.markup = markup;
     return Value(std::move(out));
   }
   if (!a.is_sequence() || !b.is_sequence() || a.is_tuple() != b.is_tuple()) cannot("+", a, b);
@@ -173,6 +180,11 @@ Value arithmetic(std::string_view op, const Value& a, const Value& b) {
     if (op == "**") return power(a, b);
     if (is_integer(a) && is_integer(b)) return integer_arithmetic(op, a, b);
     return real_arithmetic(op, to_double(a), to_double(b));
+  }
+  if (op == "%" && a.is_string()) {
+    const bool user = a.as_string().has_user() || !is_number(b);
+    std::string out = printf_format(a, b);
+    return user ? Value(String::user(std::move(out))) : Value::trusted(std::move(out));
   }
   const auto is_text_or_list = [](const Value& v) { return v.is_string() || v.is_sequence(); };
   if (op == "+" && is_text_or_list(a)) return add_sequences(a, b);

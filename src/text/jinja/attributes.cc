@@ -65,6 +65,15 @@ Value loop_attribute(const LoopObject& loop, std::string_view name) {
   return Value::undefined(fmt::format("a loop has no attribute '{}'", name));
 }
 
+Value dict_from_keys(const Arguments& a) {
+  const Value* keys = a.get(0, "iterable");
+  const Value* value = a.get(1, "value");
+  if (keys == nullptr) type_error("fromkeys needs keys");
+  std::vector<std::pair<Value, Value>> entries;
+  for (Value& key : iterate(*keys)) entries.emplace_back(std::move(key), value == nullptr ? Value() : *value);
+  return Value::dict(std::move(entries));
+}
+
 // The attribute alone; undefined if there is none.
 bool find_attribute(const Value& object, std::string_view name, Value* out) {
   if (is_internal(name) || is_forbidden_method(object, name)) {
@@ -89,6 +98,10 @@ bool find_attribute(const Value& object, std::string_view name, Value* out) {
     *out = cycler->items[cycler->index];
     return true;
   }
+  if (const CallableObject* type = as_callable(object); type && type->name == "dict" && name == "fromkeys") {
+    *out = make_function("fromkeys", dict_from_keys);
+    return true;
+  }
   if (is_number(object) && is_one_of(name, {"real", "numerator"})) {
     *out = plus(object);
     return true;
@@ -105,7 +118,7 @@ bool find_item(const Value& object, const Value& key, Value* out) {
   if (object.is_dict()) {
     if (key.is_sequence() && !key.is_tuple()) return false;
     if (key.is_dict()) return false;
-    const Value* held = object.find(key);
+    const Value* held = object.find_key(key);
     if (held != nullptr) *out = *held;
     return held != nullptr;
   }
@@ -157,7 +170,7 @@ Value call_dict_method(const Value& dict, std::string_view name, const Arguments
   if (name == "copy") return dict;
   const Value* key = a.get(0, "key");
   if (key == nullptr) type_error("get needs a key");
-  const Value* held = dict.find(*key);
+  const Value* held = dict.find_key(*key);
   const Value* otherwise = a.get(1, "default");
   return held != nullptr ? *held : otherwise != nullptr ? *otherwise : Value();
 }

@@ -7,14 +7,7 @@
 namespace assay::text::jinja {
 
 Value Interpreter::evaluate(const Expr& e) {
-  if (++level_ > kMaxLevel) {
-    --level_;
-    fail(FailureKind::budget, "the template is nested too deep");
-  }
-  struct Leave {
-    int* level;
-    ~Leave() { --*level; }
-  } leave{&level_};
+  const Level level(this);
   spend(1);
   switch (e.kind) {
     case Expr::Kind::constant:

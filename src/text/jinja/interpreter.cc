@@ -11,26 +11,6 @@ namespace {
 
 constexpr int kMaxCalls = 64;  // macros and recursive loops inside each other
 
-}  // namespace
-
-class Interpreter::Level {
- public:
-  explicit Level(Interpreter* i) : interpreter_(i) {
-    if (++interpreter_->level_ > kMaxLevel) {
-      --interpreter_->level_;
-      fail(FailureKind::budget, "the template is nested too deep");
-    }
-  }
-  ~Level() { --interpreter_->level_; }
-  Level(const Level&) = delete;
-  Level& operator=(const Level&) = delete;
-
- private:
-  Interpreter* interpreter_;
-};
-
-namespace {
-
 // One more macro inside another; gives scope and output back.
 class CallFrame {
  public:

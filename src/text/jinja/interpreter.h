@@ -68,7 +68,20 @@ class Interpreter {
   // Filters of a block: the innermost one has no input of its own.
   Value filter_text(const Expr& e, const Value& text);
 
-  class Level;  // guards recursion
+  // Guards recursion.
+  class Level {
+   public:
+    explicit Level(Interpreter* i) : interpreter_(i) {
+      if (interpreter_->level_ >= kMaxLevel) fail(FailureKind::budget, "the template is nested too deep");
+      ++interpreter_->level_;
+    }
+    ~Level() { --interpreter_->level_; }
+    Level(const Level&) = delete;
+    Level& operator=(const Level&) = delete;
+
+   private:
+    Interpreter* interpreter_;
+  };
 
   const Program& program_;
   std::shared_ptr<Scope> scope_;

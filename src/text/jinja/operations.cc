@@ -99,7 +99,7 @@ bool equals(const Value& a, const Value& b) {
     if (a.size() != b.size()) return false;
     if (&a.entries() == &b.entries()) return true;
     return std::all_of(a.entries().begin(), a.entries().end(), [&](const auto& entry) {
-      const Value* other = b.find(entry.first);
+      const Value* other = b.find_key(entry.first);
       return other != nullptr && equals(entry.second, *other);
     });
   }
@@ -147,7 +147,7 @@ bool contains(const Value& container, const Value& item) {
   }
   if (container.is_dict()) {
     hash_key(item);
-    return container.find(item) != nullptr;
+    return container.find_key(item) != nullptr;
   }
   if (container.is_sequence()) {
     return std::any_of(container.items().begin(), container.items().end(),

@@ -203,6 +203,7 @@ ExprPtr Parser::name_or_constant() {
   } else if (!is_name("none") && !is_name("None")) {
     out->kind = Expr::Kind::name;
     const std::string name = expect_identifier();
+    if (name == "self") unsupported("'self'");
     note_special_name(name);
     out->name = id_of(name);
     return out;

@@ -95,7 +95,7 @@ bool Value::is_forbidden() const {
 const Value* Value::find(std::string_view key) const {
   return is_dict() ? std::get<7>(data_)->find(key) : nullptr;
 }
-const Value* Value::find(const Value& key) const {
+const Value* Value::find_key(const Value& key) const {
   return is_dict() ? std::get<7>(data_)->find(key) : nullptr;
 }
 

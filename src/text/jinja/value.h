@@ -73,7 +73,7 @@ class Value {
 
   // Dict: the value at `key`, or null. Number of elements of a list or dict, 0 for anything else.
   const Value* find(std::string_view key) const;
-  const Value* find(const Value& key) const;
+  const Value* find_key(const Value& key) const;
   size_t size() const;
 
   // Builders for code outside the engine; copy on write. set() turns none into a dict, append() into a list.
