@@ -297,7 +297,7 @@ void Interpreter::bind(const Macro& macro, const Arguments& a) {
   for (size_t i = 0; i < std::min(count, a.positional.size()); ++i) given[i] = a.positional[i];
   for (const auto& [key, value] : a.named) {
     const auto at = std::find_if(macro.parameters.begin(), macro.parameters.end(),
-                                 [&](NameId id) { return program_.names[id] == key; });
+                                 [&, &wanted = key](NameId id) { return program_.names[id] == wanted; });
     if (at != macro.parameters.end()) {
       auto& slot = given[static_cast<size_t>(at - macro.parameters.begin())];
       if (slot) type_error(fmt::format("macro '{}' is given '{}' twice", macro.name, key));
