@@ -11,6 +11,9 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   int exit_code = 0;
   assay::cli::add_serve(app, &exit_code);
+  assay::cli::add_chat(app, &exit_code);
+  assay::cli::add_inspect(app, &exit_code);
+  assay::cli::add_verify(app, &exit_code);
   assay::cli::add_text(app, &exit_code);
   assay::cli::add_serve_children(app, &exit_code, assay::serve::load_real_engine);
   try {
