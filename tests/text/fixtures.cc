@@ -102,6 +102,16 @@ const Tokenizer* Tokenizers::find(const std::string& name, const fs::path& near,
   return nullptr;
 }
 
+fs::path find_file(const fs::path& folder, const std::string& kind, const fs::path& relative) {
+  std::vector<fs::path> places = {folder};
+  if (const char* fixtures = std::getenv("ASSAY_FIXTURES"))
+    places.push_back(fs::path(fixtures) / "text" / kind);
+  places.push_back(fs::path(ASSAY_SOURCE_DIR).parent_path() / "shared" / "text" / kind);
+  for (const fs::path& place : places)
+    if (fs::exists(place / relative)) return place / relative;
+  return folder / relative;
+}
+
 const Value& member(const Value& object, const std::string& name) {
   const Value* found = object.find(name);
   if (found == nullptr) stop("a case has no '" + name + "'");

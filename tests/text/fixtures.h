@@ -50,6 +50,10 @@ class Tokenizers {
   std::map<std::string, std::unique_ptr<Tokenizer>> loaded_;
 };
 
+// `relative` in `folder`, or else in the same place of the shared fixtures (`kind` is the folder's name
+// there): a folder of further cases need not bring the templates and tokenizers again.
+fs::path find_file(const fs::path& folder, const std::string& kind, const fs::path& relative);
+
 // Shorthands over a case; the member must be there.
 const Value& member(const Value& object, const std::string& name);
 std::string text_of(const Value& object, const std::string& name);

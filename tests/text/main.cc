@@ -22,7 +22,9 @@ void run_lines(const fs::path& file, Tokenizers* tokenizers, Report* report) {
   if (!pieces && !tokens) return report->skip(file.filename().string() + " (unknown format)");
   std::unique_ptr<Tokenizer> own;
   const Tokenizer* tokenizer = nullptr;
-  if (const fs::path beside = file.parent_path() / "tokenizer.json"; fs::exists(beside)) {
+  const fs::path folder = file.parent_path();
+  const std::string variant = "tokenizer_parity/variants/" + folder.filename().string();
+  if (const fs::path beside = find_file(folder, variant, "tokenizer.json"); fs::exists(beside)) {
     auto parsed = Tokenizer::parse(read_file(beside));
     if (!parsed) return report->fail(beside.string(), parsed.reason());
     own = std::make_unique<Tokenizer>(std::move(*parsed));

@@ -89,12 +89,14 @@ void run_jinja_probes(const fs::path& file, Report* report) {
 }
 
 void run_template_cases(const fs::path& file, const Value& content, Report* report) {
-  const Value conversations = read_json(file.parent_path() / "conversations.json");
+  const Value conversations =
+      read_json(find_file(file.parent_path(), "chat_templates", "conversations.json"));
   const Value& by_name =
       conversations.find("conversations") ? member(conversations, "conversations") : conversations;
   const std::string name = file.stem().string();
-  auto chat =
-      ChatTemplate::parse(read_file(file.parent_path() / text_of(content, "file")), tokens_of(content));
+  auto chat = ChatTemplate::parse(
+      read_file(find_file(file.parent_path(), "chat_templates", text_of(content, "file"))),
+      tokens_of(content));
   if (!chat) return report->fail(name, chat.reason());
   for (const Value& c : member(content, "cases").items()) {
     const std::string conversation = text_of(c, "conversation");
@@ -115,8 +117,11 @@ void run_sanitized_cases(const fs::path& file, const Value& cases, Tokenizers* t
     const Tokenizer* tokenizer = tokenizers->find(text_of(c, "tokenizer"), file.parent_path(), report);
     if (tokenizer == nullptr) continue;
     const fs::path folder = file.parent_path();
-    auto chat = ChatTemplate::parse(read_file(folder / "templates" / (name + ".jinja")),
-                                    tokens_of(read_json(folder / (name + ".json"))));
+    const auto find = [&](const std::string& relative) {
+      return find_file(folder, "chat_templates", relative);
+    };
+    auto chat = ChatTemplate::parse(read_file(find("templates/" + name + ".jinja")),
+                                    tokens_of(read_json(find(name + ".json"))));
     if (!chat) {
       report->fail(name, chat.reason());
       continue;
