@@ -99,7 +99,7 @@ ServeFlagGroup model_group() {
             }},
            {"--quantization -q", "NAME", kOne, kObeyed, "must agree with the tensors; they decide",
             [](Args& a, Text v) -> Result<void> {
-              a.options.engine.quantization = v;
+              a.options.engine.quantization = v == "auto" || v == "None" ? "" : v;
               return {};
             }},
            {"--load-format", "auto|safetensors", kOne, kObeyed, "only safetensors are read",

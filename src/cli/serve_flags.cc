@@ -105,11 +105,12 @@ class Parser {
   }
 
   bool take_values(const ServeFlag& known, const std::string& name, std::vector<std::string>* values) {
+    const bool always_refused = known.effect == Effect::refused && known.take == nullptr;
     if (known.arity == Arity::none) return true;
     const size_t most = known.arity == Arity::many ? words_.size() : 1;
     while (values->size() < most && at_ < words_.size() && !looks_like_flag(words_[at_]))
       values->push_back(words_[at_++]);
-    if (!values->empty() || known.arity == Arity::optional) return true;
+    if (!values->empty() || known.arity == Arity::optional || always_refused) return true;
     refuse(fmt::format("{} needs a value ({})", name, known.value));
     return false;
   }

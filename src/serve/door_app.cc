@@ -24,6 +24,12 @@ HttpResponse json_response(const json::value& value, int status = 200) {
   return response;
 }
 
+ApiError engine_died() {
+  return unavailable(
+      "The engine died while it made this answer; it is being restarted. Send the request again.",
+      "engine_died", kRetryLoading);
+}
+
 }  // namespace
 
 const std::vector<DoorApp::Route>& DoorApp::routes() {
@@ -286,6 +292,7 @@ void DoorApp::completions(const HttpRequest& request, const std::shared_ptr<Http
 void DoorApp::generate(const std::string& path, Dialect dialect, Checked<Prepared> prepared,
                        const std::shared_ptr<HttpReply>& reply, Exchange::Clock::time_point received) {
   if (!prepared) return refuse(path, reply, prepared.error());
+  const uint64_t losses = engine_state_().losses;
   if (auto error = not_serving()) return refuse(path, reply, *error);
   metrics_.count_unknown_fields(prepared->common.unknown_fields);
   const size_t most = static_cast<size_t>(options_.max_running_requests + options_.max_queued_requests);
@@ -302,9 +309,12 @@ void DoorApp::generate(const std::string& path, Dialect dialect, Checked<Prepare
       dialect, (dialect == Dialect::chat ? "chatcmpl-" : "cmpl-") + random_hex(12), std::time(nullptr),
       prepared->common.model.empty() ? options_.served_names.front() : prepared->common.model, false};
   metrics_.count_http(path, 200);
-  std::make_shared<Exchange>(model(), std::move(*prepared), std::move(head),
-                             ExchangePorts{send_, &in_flight_, &metrics_, &next_id_}, reply, received)
-      ->start();
+  const auto exchange =
+      std::make_shared<Exchange>(model(), std::move(*prepared), std::move(head),
+                                 ExchangePorts{send_, &in_flight_, &metrics_, &next_id_}, reply, received);
+  exchange->start();
+  // An engine that died since the check above has not heard of it, or has taken it along unnoticed.
+  if (engine_state_().losses != losses) exchange->fail(engine_died());
 }
 
 void DoorApp::take_events(std::span<const engine::TokenEvent> events) {
@@ -315,10 +325,7 @@ void DoorApp::take_events(std::span<const engine::TokenEvent> events) {
 }
 
 void DoorApp::engine_lost() {
-  const ApiError error =
-      unavailable("The engine died while it made this answer; it is being restarted. Send the request again.",
-                  "engine_died", kRetryLoading);
-  for (const auto& exchange : in_flight_.all()) exchange->fail(error);
+  for (const auto& exchange : in_flight_.all()) exchange->fail(engine_died());
 }
 
 void DoorApp::cancel_all() {

@@ -19,6 +19,7 @@ inline constexpr size_t kMaxHeaderBytes = 16u << 10;
 inline constexpr size_t kMaxTargetBytes = 8u << 10;
 inline constexpr size_t kMaxHeaderFields = 64;
 inline constexpr size_t kMaxBodyBytes = 4u << 20;
+inline constexpr size_t kMaxBodiesBytes = 256u << 20;  // of all bodies that are read or wait, together
 inline constexpr size_t kMaxChunks = 4096;
 inline constexpr size_t kMaxStreamBacklog = 1u
                                             << 20;  // unsent bytes of one answer: a slower reader is cut off
@@ -33,6 +34,8 @@ struct HttpHead {
 struct HttpRequest {
   HttpHead head;
   std::string body;
+  std::shared_ptr<const void>
+      budget;  // the body's share of kMaxBodiesBytes, given back when the request goes
 };
 
 struct HttpResponse {
@@ -66,7 +69,7 @@ class HttpApp {
   virtual std::optional<HttpResponse> admit(const HttpHead& head) = 0;
   // Must not block: long work goes to another thread.
   virtual void serve(HttpRequest request, std::shared_ptr<HttpReply> reply) = 0;
-  // The answer to bytes that are not a request we take (400, 408, 413, 414, 431).
+  // The answer to bytes that are not a request we take (400, 408, 413, 414, 429, 431).
   virtual HttpResponse malformed(int status, std::string_view why) = 0;
 };
 

@@ -154,6 +154,7 @@ class Session final : public std::enable_shared_from_this<Session<Stream>> {
     error_code ignored;
     socket().shutdown(tcp::socket::shutdown_both, ignored);
     socket().close(ignored);
+    budget_.reset();
     if (auto callback = std::exchange(gone_, nullptr)) callback(why);
   }
 
@@ -191,6 +192,7 @@ class Session final : public std::enable_shared_from_this<Session<Stream>> {
     parser_->on_chunk_header(on_chunk_);
     body_since_ = std::chrono::steady_clock::now();
     body_read_ = 0;
+    budget_ = ticket_->new_budget();
     if (beast::iequals(message[http::field::expect], "100-continue") && buffer_.size() == 0)
       enqueue("HTTP/1.1 100 Continue\r\n\r\n");
     read_body();
@@ -215,6 +217,7 @@ class Session final : public std::enable_shared_from_this<Session<Stream>> {
           if (self->closed_) return;
           if (error) return self->on_bad_bytes(error);
           self->body_read_ += n;
+          if (!self->budget_->take(n)) return self->refuse(429, "too many request bodies at once; try again");
           const auto spent = std::chrono::steady_clock::now() - self->body_since_ - kBodyGrace;
           const double due = std::chrono::duration<double>(spent).count() * kBodyRate;
           if (!self->parser_->is_done() && due > static_cast<double>(self->body_read_))
@@ -356,6 +359,7 @@ class Session final : public std::enable_shared_from_this<Session<Stream>> {
   std::function<void(uint64_t, beast::string_view, error_code&)> on_chunk_;
   size_t chunks_ = 0;
   size_t body_read_ = 0;
+  std::shared_ptr<BodyBudget> budget_;
   std::chrono::steady_clock::time_point body_since_;
   HttpHead head_;
   bool http11_ = true;
@@ -414,7 +418,7 @@ class Reply final : public HttpReply {
 template <class Stream>
 void Session<Stream>::dispatch() {
   read_alarm_.clear();
-  HttpRequest request{head_, std::move(parser_->get().body())};
+  HttpRequest request{head_, std::move(parser_->get().body()), std::exchange(budget_, nullptr)};
   auto reply = std::make_shared<Reply<Stream>>(this->shared_from_this(), exchange_);
   watch_peer();
   app_->serve(std::move(request), std::move(reply));

@@ -12,6 +12,25 @@ namespace assay::serve {
 
 struct ConnectionCounts {
   std::atomic<int> open{0}, busy{0};
+  std::atomic<size_t> body_bytes{0};
+};
+
+// A body's bytes in memory, counted with those of all other connections.
+class BodyBudget {
+ public:
+  explicit BodyBudget(std::shared_ptr<ConnectionCounts> counts) : counts_(std::move(counts)) {}
+  ~BodyBudget() { counts_->body_bytes -= bytes_; }
+  BodyBudget(const BodyBudget&) = delete;
+  BodyBudget& operator=(const BodyBudget&) = delete;
+  // False when all bodies together are too much.
+  bool take(size_t bytes) {
+    bytes_ += bytes;
+    return (counts_->body_bytes += bytes) <= kMaxBodiesBytes;
+  }
+
+ private:
+  std::shared_ptr<ConnectionCounts> counts_;
+  size_t bytes_ = 0;
 };
 
 // Counts a connection, and whether it works on a request; a session holds one.
@@ -26,6 +45,7 @@ class ConnectionTicket {
   }
   ConnectionTicket(const ConnectionTicket&) = delete;
   ConnectionTicket& operator=(const ConnectionTicket&) = delete;
+  std::shared_ptr<BodyBudget> new_budget() const { return std::make_shared<BodyBudget>(counts_); }
   void set_busy(bool busy) {
     if (busy != busy_) counts_->busy += busy ? 1 : -1;
     busy_ = busy;

@@ -57,7 +57,7 @@ TEST(ServeFlags, WhatIsNotBuiltIsRefusedWithAReason) {
                            "--enable-dp-attention", "--enable-lora", "--lora-paths a b",
                            "--disaggregation-mode prefill", "--enable-eplb", "--enable-hierarchical-cache"}) {
     const ServeArguments a = parse(line);
-    ASSERT_EQ(a.refusals.size(), line == std::string("--lora-paths a b") ? 1u : 1u) << line;
+    ASSERT_EQ(a.refusals.size(), 1u) << line;
     EXPECT_NE(a.refusals[0].find("refused: "), std::string::npos) << a.refusals[0];
   }
 }
