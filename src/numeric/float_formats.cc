@@ -34,10 +34,6 @@ unsigned encode_magnitude(float value, int fraction_bits, int bias) {
 
 }  // namespace
 
-float decode_bf16(uint16_t bits) {
-  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
-}
-
 uint16_t encode_bf16(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   if (std::isnan(value)) return static_cast<uint16_t>((bits >> 16) | 0x40);

@@ -5,12 +5,15 @@
 //
 // Sources: IEEE 754 (binary16), OCP 8-bit floating point (E4M3 "FN": no infinities, 0x7F = NaN; E5M2:
 // IEEE-like), OCP microscaling (E2M1, E8M0).
+#include <bit>
 #include <cstdint>
 
 namespace assay::numeric {
 
 // bfloat16: sign, 8 exponent bits, 7 fraction bits.
-float decode_bf16(uint16_t bits);
+inline float decode_bf16(uint16_t bits) {
+  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+}
 uint16_t encode_bf16(float value);  // NaN stays NaN (quiet), overflow gives infinity
 float round_to_bf16(float value);   // decode(encode(value))
 

@@ -1,9 +1,10 @@
 #include "kernels/plan/reference_numeric.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
-#include "base/check.h"
 #include "numeric/block_formats.h"
 #include "numeric/float_formats.h"
 
@@ -17,45 +18,86 @@ T load(const std::byte* base, int64_t index) {
   return value;
 }
 
-double element(const QuantView& w, int64_t row, int64_t col) {
-  const int64_t i = row * w.cols + col;
-  switch (w.format) {
-    case WeightFormat::f32:
-      return load<float>(w.codes, i);
-    case WeightFormat::bf16:
-      return numeric::decode_bf16(load<uint16_t>(w.codes, i));
-    case WeightFormat::f16:
-      return numeric::decode_fp16(load<uint16_t>(w.codes, i));
-    case WeightFormat::nvfp4: {
-      const uint8_t code = static_cast<uint8_t>(load<uint8_t>(w.codes, i / 2) >> (i % 2 * 4) & 15);
-      const uint8_t scale = load<uint8_t>(w.scales, i / numeric::kNvfp4Block);
-      return static_cast<double>(numeric::decode_e2m1(code)) * numeric::decode_e4m3(scale) * w.global;
-    }
-    case WeightFormat::mxfp4: {
-      const uint8_t code = static_cast<uint8_t>(load<uint8_t>(w.codes, i / 2) >> (i % 2 * 4) & 15);
-      return static_cast<double>(numeric::decode_e2m1(code)) *
-             numeric::decode_e8m0(load<uint8_t>(w.scales, i / numeric::kMxfp4Block));
-    }
-    case WeightFormat::fp8_tensor:
-      return static_cast<double>(numeric::decode_e4m3(load<uint8_t>(w.codes, i))) * w.global;
-    case WeightFormat::fp8_channel:
-      return static_cast<double>(numeric::decode_e4m3(load<uint8_t>(w.codes, i))) *
-             load<float>(w.scales, row);
-    case WeightFormat::fp8_block: {
-      const int64_t blocks = (w.cols + numeric::kFp8Block - 1) / numeric::kFp8Block;
-      const int64_t block = row / numeric::kFp8Block * blocks + col / numeric::kFp8Block;
-      return static_cast<double>(numeric::decode_e4m3(load<uint8_t>(w.codes, i))) *
-             load<float>(w.scales, block);
+// Every code of a small format, decoded by its definition.
+template <int kCodes, class Decode>
+std::array<double, kCodes> decode_all(const Decode& decode) {
+  std::array<double, kCodes> values{};
+  for (int code = 0; code < kCodes; ++code)
+    values[static_cast<size_t>(code)] = decode(static_cast<uint8_t>(code));
+  return values;
+}
+
+// The row's elements as they are stored, before any scale.
+void decode_codes(const QuantView& w, int64_t row, std::vector<double>& out) {
+  static const auto kE2m1 = decode_all<16>(numeric::decode_e2m1);
+  static const auto kE4m3 = decode_all<256>(numeric::decode_e4m3);
+  const int64_t first = row * w.cols;
+  for (int64_t c = 0; c < w.cols; ++c) {
+    double& value = out[static_cast<size_t>(c)];
+    switch (w.format) {
+      case WeightFormat::f32:
+        value = load<float>(w.codes, first + c);
+        break;
+      case WeightFormat::bf16:
+        value = numeric::decode_bf16(load<uint16_t>(w.codes, first + c));
+        break;
+      case WeightFormat::f16:
+        value = numeric::decode_fp16(load<uint16_t>(w.codes, first + c));
+        break;
+      case WeightFormat::nvfp4:
+      case WeightFormat::mxfp4: {
+        const uint8_t byte = load<uint8_t>(w.codes, (first + c) / 2);
+        value = kE2m1[(first + c) % 2 == 0 ? byte & 15 : byte >> 4];
+        break;
+      }
+      default:
+        value = kE4m3[load<uint8_t>(w.codes, first + c)];
     }
   }
-  CHECK(false);
+}
+
+// What multiplies elements [c * block, (c + 1) * block) of the row besides the global.
+double block_scale(const QuantView& w, int64_t row, int64_t block) {
+  switch (w.format) {
+    case WeightFormat::nvfp4:
+      return numeric::decode_e4m3(load<uint8_t>(w.scales, row * (w.cols / numeric::kNvfp4Block) + block));
+    case WeightFormat::mxfp4:
+      return numeric::decode_e8m0(load<uint8_t>(w.scales, row * (w.cols / numeric::kMxfp4Block) + block));
+    case WeightFormat::fp8_channel:
+      return load<float>(w.scales, row);
+    case WeightFormat::fp8_block: {
+      const int64_t blocks = (w.cols + numeric::kFp8Block - 1) / numeric::kFp8Block;
+      return load<float>(w.scales, row / numeric::kFp8Block * blocks + block);
+    }
+    default:
+      return 1;
+  }
+}
+
+int64_t block_length(const QuantView& w) {
+  switch (w.format) {
+    case WeightFormat::nvfp4:
+      return numeric::kNvfp4Block;
+    case WeightFormat::mxfp4:
+      return numeric::kMxfp4Block;
+    case WeightFormat::fp8_block:
+      return numeric::kFp8Block;
+    default:
+      return w.cols;
+  }
 }
 
 }  // namespace
 
 std::vector<double> weight_row(const QuantView& weight, int64_t row) {
   std::vector<double> out(static_cast<size_t>(weight.cols));
-  for (int64_t c = 0; c < weight.cols; ++c) out[static_cast<size_t>(c)] = element(weight, row, c);
+  decode_codes(weight, row, out);
+  const int64_t block = block_length(weight);
+  for (int64_t begin = 0; begin < weight.cols; begin += block) {
+    const double scale = block_scale(weight, row, begin / block) * weight.global;
+    for (int64_t c = begin; c < std::min(begin + block, weight.cols); ++c)
+      out[static_cast<size_t>(c)] *= scale;
+  }
   return out;
 }
 
