@@ -103,6 +103,8 @@ Result<ChatTemplate> ChatTemplate::parse(std::string source, SpecialTokens speci
   if (!program) return program.error();
   auto impl = std::make_unique<Impl>(Impl{std::move(*program), std::move(source), std::move(special_tokens)});
   impl->string_arguments = impl->probe_string_arguments();
+  tzset();  // strftime_now must not have to read the time zone's file when it is called: the door may open
+            // none
   return ChatTemplate(std::move(impl));
 }
 

@@ -257,6 +257,9 @@ Value get_slice(const Value& object, const Value& begin, const Value& end, const
     spend_bytes(to - from);
     return Value(text.substr(from, to - from));
   }
+  if (const RangeObject* range = as_range(object))
+    return Value(std::make_shared<const RangeObject>(
+        range->at(first), range->at(last), range->step * std::clamp<int64_t>(stride, -200'000, 200'000)));
   const std::vector<Value> all = iterate(object);
   std::vector<Value> out;
   const int64_t far = std::clamp<int64_t>(stride, -count - 1, count + 1);

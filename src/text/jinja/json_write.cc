@@ -153,7 +153,6 @@ class JsonWriter {
     }
     if (c < 0x20) return fmt::format("\\u{:04x}", static_cast<uint32_t>(c));
     if (!style_.ensure_ascii || c < 0x7F) return {};
-    if (c == 0x7F) return {};
     if (c < 0x10000) return fmt::format("\\u{:04x}", static_cast<uint32_t>(c));
     const uint32_t rest = static_cast<uint32_t>(c) - 0x10000;
     return fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (rest >> 10), 0xDC00 + (rest & 0x3FF));

@@ -74,20 +74,34 @@ void append_entries(String* out, const Entries& entries) {
   append_trusted(out, "}");
 }
 
+// A namespace may hold itself.
+void append_space(String* out, const SpaceObject& space) {
+  constexpr int kMaxInside = 16;
+  thread_local int inside = 0;
+  struct Leave {
+    ~Leave() { --inside; }
+  } leave;
+  if (++inside > kMaxInside) fail(FailureKind::budget, "a namespace that holds itself cannot be printed");
+  append_trusted(out, "<Namespace ");
+  std::vector<std::pair<Value, Value>> entries;
+  for (const auto& [name, value] : space.attributes) entries.emplace_back(Value::trusted(name), value);
+  append_entries(out, entries);
+  append_trusted(out, ">");
+}
+
 void append_object(String* out, const Value& v) {
   if (const BigObject* big = as_big(v)) return append_trusted(out, big->value.str());
   if (const RangeObject* range = as_range(v)) {
     if (range->step == 1) return append_trusted(out, fmt::format("range({}, {})", range->begin, range->end));
     return append_trusted(out, fmt::format("range({}, {}, {})", range->begin, range->end, range->step));
   }
-  if (const ViewObject* view = as_view(v)) {
+  if (as_view(v)) {
     append_trusted(out, type_name(v));
     append_trusted(out, "(");
     append_items(out, "[", iterate(v), "]");
-    (void)view;
     return append_trusted(out, ")");
   }
-  // A namespace may hold itself: what it holds is not shown.
+  if (const SpaceObject* space = as_space(v)) return append_space(out, *space);
   append_trusted(out, fmt::format("<{}>", type_name(v)));
 }
 
@@ -145,11 +159,7 @@ String repr(const Value& v) {
 
 String to_text(const Value& v) {
   if (v.is_string()) return v.as_string();
-  if (v.is_undefined()) {
-    if (v.is_forbidden()) return {};
-    return {};
-  }
-  return repr(v);
+  return v.is_undefined() ? String() : repr(v);
 }
 
 }  // namespace assay::text::jinja

@@ -45,7 +45,7 @@ std::vector<String> split_spaces(const String& text, int64_t limit) {
   };
   for (skip(true); pos < text.size(); skip(true)) {
     if (limit >= 0 && static_cast<int64_t>(out.size()) == limit) {
-      out.push_back(strip(text.substr(pos), nullptr, false, true));
+      out.push_back(text.substr(pos));
       break;
     }
     const size_t begin = pos;
@@ -65,7 +65,7 @@ std::vector<String> split_spaces_right(const String& text, int64_t limit) {
     out.push_back(words[words.size() - 1 - static_cast<size_t>(i)]);
     rest = strip(rest.substr(0, rest.size() - out.back().size()), nullptr, false, true);
   }
-  if (!(rest = strip(rest, nullptr, true, false)).empty()) out.push_back(rest);
+  if (!rest.empty()) out.push_back(rest);
   std::reverse(out.begin(), out.end());
   return out;
 }

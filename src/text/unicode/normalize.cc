@@ -52,9 +52,9 @@ bool is_inert_in_nfc(char32_t c) {
 }  // namespace
 
 bool is_surely_nfc(std::string_view text) {
-  for (size_t pos = 0; pos < text.size();) {
-    if (static_cast<uint8_t>(text[pos]) < 0xCC) {  // U+0000 to U+02FF
-      pos += static_cast<uint8_t>(text[pos]) < 0x80 ? 1 : 2;
+  for (size_t pos = skip_ascii(text, 0); pos < text.size(); pos = skip_ascii(text, pos)) {
+    if (static_cast<uint8_t>(text[pos]) < 0xCC) {  // U+0080 to U+02FF
+      pos += 2;
       continue;
     }
     const CodePoint c = decode_at(text, pos);

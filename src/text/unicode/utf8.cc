@@ -1,5 +1,7 @@
 #include "text/unicode/utf8.h"
 
+#include <cstring>
+
 namespace assay::text {
 namespace {
 
@@ -57,8 +59,17 @@ void append_utf8(std::string* out, char32_t c) {
   }
 }
 
+size_t skip_ascii(std::string_view text, size_t pos) {
+  for (uint64_t word = 0; pos + 8 <= text.size(); pos += 8) {
+    std::memcpy(&word, text.data() + pos, 8);
+    if ((word & 0x8080808080808080u) != 0) break;
+  }
+  while (pos < text.size() && static_cast<uint8_t>(text[pos]) < 0x80) ++pos;
+  return pos;
+}
+
 bool is_valid_utf8(std::string_view text) {
-  for (size_t pos = 0; pos < text.size();) {
+  for (size_t pos = skip_ascii(text, 0); pos < text.size(); pos = skip_ascii(text, pos)) {
     const CodePoint c = decode_at(text, pos);
     if (!c.valid) return false;
     pos += c.bytes;

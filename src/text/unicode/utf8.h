@@ -18,6 +18,8 @@ struct CodePoint {
 // Decodes the code point at `pos` < text.size().
 CodePoint decode_at(std::string_view text, size_t pos);
 void append_utf8(std::string* out, char32_t c);
+// The first byte from `pos` on that is not ASCII, or the end.
+size_t skip_ascii(std::string_view text, size_t pos);
 bool is_valid_utf8(std::string_view text);
 // `text` itself when valid, else with U+FFFD for what is malformed.
 std::string to_valid_utf8(std::string_view text);
