@@ -26,6 +26,10 @@ class WeightBinder {
   explicit WeightBinder(const Checkpoint& checkpoint);
 
   bool has(const std::string& name) const { return checkpoint_.find(name) >= 0; }
+  // Is there a matrix of this module, in whatever format?
+  bool has_module(const std::string& module) const {
+    return has(module + ".weight") || has(module + ".weight_packed");
+  }
   // A weight matrix of module `module` ("a.b.q_proj"), [rows, cols]. On a problem an empty view is returned.
   QuantView linear(const std::string& module, int64_t rows, int64_t cols);
   // Experts stacked in one unquantised tensor `name` [experts, rows, cols]; one view per expert.

@@ -109,20 +109,18 @@ AttentionWeights bind_attention(WeightBinder& binder, const ModelSpec& spec, con
   weights.o = binder.linear(module + ".o_proj", spec.hidden, a.heads * a.head_dim);
   weights.q_norm = bind_norm(binder, spec, module + ".q_norm.weight", a.head_dim);
   weights.k_norm = bind_norm(binder, spec, module + ".k_norm.weight", a.head_dim);
-  // Scales of an FP8 KV cache are advice: the cache here is FP32.
-  binder.optional_scalar(module + ".k_proj.k_scale");
-  binder.optional_scalar(module + ".v_proj.v_scale");
   return weights;
 }
 
 void bind_ends(WeightBinder& binder, const ModelSpec& spec, const std::string& root, ModelWeights& weights) {
   weights.embedding = binder.linear(root + "embed_tokens", spec.vocab, spec.hidden);
   weights.final_norm = bind_norm(binder, spec, root + "norm.weight", spec.hidden);
-  if (spec.tied_head && !binder.has("lm_head.weight") && !binder.has("lm_head.weight_packed")) {
-    weights.head = weights.embedding;
-  } else {
-    weights.head = binder.linear("lm_head", spec.vocab, spec.hidden);
-  }
+  std::string head = "lm_head";
+  if (!binder.has_module(head)) head = root.starts_with("language_model.") ? "language_model.lm_head" : head;
+  weights.head = spec.tied_head && !binder.has_module(head) ? weights.embedding
+                                                            : binder.linear(head, spec.vocab, spec.hidden);
+  for (const char* suffix : {".k_scale", ".v_scale"})
+    binder.skip_suffix(suffix, "scales of an FP8 KV cache (it is FP32 here)");
   binder.skip_suffix(".rotary_emb.inv_freq", "rotary caches (recomputed)");
 }
 

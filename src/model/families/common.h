@@ -26,7 +26,7 @@ kernels::ExpertWeights bind_expert(checkpoint::WeightBinder& binder, const std::
 // expert.
 std::vector<kernels::ExpertWeights> bind_experts(checkpoint::WeightBinder& binder, const std::string& module,
                                                  const FfnSpec& ffn, int64_t hidden);
-// self_attn.{q,k,v,o}_proj with q_norm and k_norm, and the advisory FP8 KV scales.
+// self_attn.{q,k,v,o}_proj with q_norm and k_norm.
 AttentionWeights bind_attention(checkpoint::WeightBinder& binder, const ModelSpec& spec,
                                 const std::string& module);
 // Embedding, final norm and head. `root` ends with a dot.
