@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "kernels/attention/expected.h"
 #include "kernels/attention/reference.h"
 #include "kernels/attention/runner.h"
 #include "kernels/testing/weights.h"
@@ -55,46 +56,17 @@ std::vector<float> run(const AttentionRunner& runner, const Inputs& in, int64_t 
   return out;
 }
 
-// fp64 attention without any paging, and its bound: a score error of d changes each weight by a factor
-// e^(2d).
+// Without any paging: the whole sequence in one call.
 void expect_close(const AttentionRunner& runner, const Inputs& in, const std::string& what) {
   const AttentionProblem& p = in.problem;
-  std::vector<double> reference, bound;
-  for (int64_t row = 0; row < in.length; ++row) {
-    for (int64_t h = 0; h < p.heads; ++h) {
-      const int64_t g = h / (p.heads / p.kv_heads);
-      const float* q = in.q.data() + (row * p.heads + h) * 2 * p.head_dim;
-      std::vector<double> weight;
-      double worst = 0, total = 0;
-      for (int64_t t = 0; t <= row; ++t) {
-        double score = 0, magnitudes = 0;
-        for (int64_t d = 0; d < p.head_dim; ++d) {
-          const double product =
-              static_cast<double>(q[d]) * in.k[static_cast<size_t>((t * p.kv_heads + g) * p.head_dim + d)];
-          score += product;
-          magnitudes += std::fabs(product);
-        }
-        weight.push_back(score * p.scale);
-        worst = std::max(worst, p.scale * sum_error(p.head_dim, magnitudes, score) +
-                                    2 * kUnitF32 * std::fabs(score * p.scale));
-      }
-      const double top = *std::max_element(weight.begin(), weight.end());
-      for (double& w : weight) total += w = std::exp(w - top);
-      for (int64_t d = 0; d < p.head_dim; ++d) {
-        double sum = 0, magnitudes = 0;
-        for (int64_t t = 0; t <= row; ++t) {
-          const double term = weight[static_cast<size_t>(t)] / total *
-                              in.v[static_cast<size_t>((t * p.kv_heads + g) * p.head_dim + d)];
-          sum += term;
-          magnitudes += std::fabs(term);
-        }
-        reference.push_back(sum);
-        bound.push_back((std::expm1(2 * worst) + 8 * kUnitF32) * magnitudes +
-                        2 * sum_error(row + 1, magnitudes, sum) + 1e-37);
-      }
-    }
-  }
-  testing::expect_within(run(runner, in, 5, 2), reference, bound, what);
+  const AttentionSequence sequence{0, in.length, 0, in.pages};
+  const auto expected = expect_attention(p, {.q = in.q.data(),
+                                             .q_row_stride = p.heads * 2 * p.head_dim,
+                                             .q_head_stride = 2 * p.head_dim,
+                                             .k = in.k.data(),
+                                             .v = in.v.data(),
+                                             .sequences = std::span(&sequence, 1)});
+  testing::expect_within(run(runner, in, 5, 2), expected, what);
 }
 
 TEST(Attention, RunnersMatchTheDefinition) {

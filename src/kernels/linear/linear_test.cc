@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "kernels/linear/expected.h"
 #include "kernels/linear/reference.h"
 #include "kernels/linear/runner.h"
 #include "kernels/plan/reference_numeric.h"
@@ -33,24 +34,10 @@ std::vector<float> run(const LinearRunner& runner, const Case& c, int threads) {
   return y;
 }
 
-// fp64 results and the bound of an FP32 sum over K products.
-void expect_close(const LinearRunner& runner, const Case& c, int64_t growth_terms, const std::string& what) {
-  std::vector<double> reference, bound;
-  for (int64_t m = 0; m < c.rows; ++m) {
-    for (int64_t n = 0; n < c.weight.rows; ++n) {
-      const auto w = reference::weight_row(c.weight, n);
-      double sum = 0, magnitudes = 0;
-      for (size_t i = 0; i < w.size(); ++i) {
-        const double product = w[i] * c.x[static_cast<size_t>(m) * w.size() + i];
-        sum += product;
-        magnitudes += std::fabs(product);
-      }
-      reference.push_back(sum);
-      // One more rounding for the factor, and what is lost below the smallest normal number.
-      bound.push_back(sum_error(growth_terms, magnitudes, sum) + kUnitF32 * std::fabs(sum) + 1e-37);
-    }
-  }
-  testing::expect_within(run(runner, c, 2), reference, bound, what);
+void expect_close(const LinearRunner& runner, const Case& c, const std::string& what) {
+  const LinearPart part{&c.weight, nullptr, 0};
+  const auto expected = expect_linear({.rows = c.rows, .x = c.x.data(), .x_stride = c.weight.cols}, part);
+  testing::expect_within(run(runner, c, 2), expected, what);
 }
 
 TEST(Linear, RunnersMatchTheDefinitionInEveryFormat) {
@@ -63,7 +50,7 @@ TEST(Linear, RunnersMatchTheDefinitionInEveryFormat) {
                      testing::random_input(shape, rows * 160, rng), rows};
         for (const LinearRunner* runner : linear_runners()) {
           expect_close(
-              *runner, c, c.weight.cols,
+              *runner, c,
               fmt::format("{} {} rows {} shape {}", runner->name(), name_of(format), rows, int(shape)));
         }
       }

@@ -2,9 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "kernels/moe/reference.h"
+#include "kernels/moe/expected.h"
 #include "kernels/moe/runner.h"
-#include "kernels/plan/reference_numeric.h"
 #include "kernels/testing/weights.h"
 
 namespace assay::kernels {
@@ -64,69 +63,10 @@ std::vector<float> run(const MoeRunner& runner, const Fixture& f, const Routing&
   return out;
 }
 
-struct Value {
-  double value = 0, error = 0;
-};
-
-Value product(const std::vector<double>& row, std::span<const Value> x) {
-  Value sum;
-  double magnitudes = 0;
-  for (size_t i = 0; i < row.size(); ++i) {
-    sum.value += row[i] * x[i].value;
-    sum.error += std::fabs(row[i]) * x[i].error;
-    magnitudes += std::fabs(row[i] * x[i].value);
-  }
-  sum.error +=
-      sum_error(static_cast<int64_t>(row.size()), magnitudes, sum.value) + kUnitF32 * std::fabs(sum.value);
-  return sum;
-}
-
-// silu has slope at most 1.1; exp, division and product add a few roundings.
-Value activate(const Value& gate, const Value& up) {
-  const double s = reference::silu(gate.value);
-  return {s * up.value, 1.1 * gate.error * (std::fabs(up.value) + up.error) + std::fabs(s) * up.error +
-                            8 * kUnitF32 * std::fabs(s * up.value)};
-}
-
-std::vector<Value> expert_output(const ExpertWeights& e, std::span<const Value> x) {
-  std::vector<Value> active, out;
-  for (int64_t n = 0; n < e.gate.rows; ++n) {
-    active.push_back(
-        activate(product(reference::weight_row(e.gate, n), x), product(reference::weight_row(e.up, n), x)));
-  }
-  for (int64_t n = 0; n < e.down.rows; ++n) out.push_back(product(reference::weight_row(e.down, n), active));
-  return out;
-}
-
 void expect_close(const MoeRunner& runner, const Fixture& f, const Routing& routing,
                   const std::vector<float>& x, const std::string& what) {
-  std::vector<double> reference, bound;
-  for (int64_t t = 0; t < routing.tokens; ++t) {
-    std::vector<Value> in;
-    for (int64_t i = 0; i < kHidden; ++i) in.push_back({x[static_cast<size_t>(t * kHidden + i)], 0});
-    std::vector<Value> sum(kHidden);
-    const auto add = [&](double weight, double weight_error, const std::vector<Value>& y) {
-      for (size_t i = 0; i < sum.size(); ++i) {
-        sum[i].value += weight * y[i].value;
-        sum[i].error += weight * y[i].error + (weight_error + 6 * kUnitF32 * weight) * std::fabs(y[i].value);
-      }
-    };
-    for (int64_t c = 0; c < kTopK; ++c) {
-      const auto pair = static_cast<size_t>(t * kTopK + c);
-      if (routing.expert[pair] < 0) continue;
-      add(routing.weight[pair], 0,
-          expert_output(f.weights.experts[static_cast<size_t>(routing.expert[pair])], in));
-    }
-    if (f.problem.shared_intermediate > 0) {
-      const Value logit = product({f.weights.shared_gate.begin(), f.weights.shared_gate.end()}, in);
-      add(reference::sigmoid(logit.value), 0.25 * logit.error, expert_output(f.weights.shared, in));
-    }
-    for (const Value& v : sum) {
-      reference.push_back(v.value);
-      bound.push_back(v.error + 1e-37);
-    }
-  }
-  testing::expect_within(run(runner, f, routing, x, 2), reference, bound, what);
+  const auto expected = expect_moe(f.problem, {.weights = &f.weights, .routing = &routing, .x = x.data()});
+  testing::expect_within(run(runner, f, routing, x, 2), expected, what);
 }
 
 TEST(Moe, RunnersMatchTheDefinition) {

@@ -94,8 +94,8 @@ std::vector<float> random_input(Shape shape, int64_t count, std::mt19937& rng) {
   return x;
 }
 
-void expect_within(std::span<const float> out, std::span<const double> reference,
-                   std::span<const double> bound, const std::string& what) {
+void expect_within(std::span<const float> out, const Expected& expected, const std::string& what) {
+  const auto& [reference, bound] = expected;
   const Judgement j = judge(out, reference, bound);
   EXPECT_TRUE(j.passed()) << what << ": " << j.violations << " elements outside, worst at " << j.worst_index
                           << ": " << out[static_cast<size_t>(j.worst_index)] << " against "

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/arena.h"
-#include "kernels/plan/judge.h"
+#include "kernels/plan/expected.h"
 #include "kernels/plan/runner.h"
 #include "tensor/quant_view.h"
 
@@ -27,8 +27,7 @@ std::vector<float> random_input(Shape shape, int64_t count, std::mt19937& rng);
 
 // The output lies in its bound, and the same output zeroed, scaled by 1.25 or with neighbours swapped does
 // not.
-void expect_within(std::span<const float> out, std::span<const double> reference,
-                   std::span<const double> bound, const std::string& what);
+void expect_within(std::span<const float> out, const Expected& expected, const std::string& what);
 
 // Zeroed scratch of the asked size and a context on `pool`.
 struct Context {
