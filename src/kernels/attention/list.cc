@@ -1,6 +1,4 @@
 // Who can attend, in order. Adding a backend = its file + one line here.
-#include <fmt/format.h>
-
 #include "kernels/attention/cpu_plain.h"
 #include "kernels/attention/reference.h"
 #include "kernels/attention/runner.h"
@@ -13,11 +11,6 @@ std::span<const AttentionRunner* const> attention_runners() {
       attention_reference(),
   };
   return kRunners;
-}
-
-std::string to_string(const AttentionProblem& p) {
-  return fmt::format("attention{{{} heads, {} kv heads of {}, pages of {}, {}}}", p.heads, p.kv_heads,
-                     p.head_dim, p.page_size, name_of(p.precision));
 }
 
 }  // namespace assay::kernels

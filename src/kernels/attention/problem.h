@@ -1,9 +1,8 @@
 #pragma once
 // Causal grouped-query attention over a paged KV cache.
 #include <cstdint>
-#include <string>
 
-#include "kernels/plan/precision.h"
+#include "kernels/plan/problem_text.h"
 
 namespace assay::kernels {
 
@@ -15,8 +14,16 @@ struct AttentionProblem {
   float scale = 1.0f;     // of the scores, usually head_dim^-0.5
   PrecisionClass precision = PrecisionClass::w4a32;
   bool operator==(const AttentionProblem&) const = default;
+  static constexpr const char* kFamily = "attention";
+  template <class Self, class Visit>
+  static void visit_fields(Self& self, Visit&& visit) {
+    visit("heads", self.heads);
+    visit("kv_heads", self.kv_heads);
+    visit("head_dim", self.head_dim);
+    visit("page_size", self.page_size);
+    visit("scale", self.scale);
+    visit("precision", self.precision);
+  }
 };
-
-std::string to_string(const AttentionProblem& problem);
 
 }  // namespace assay::kernels

@@ -6,9 +6,8 @@
 //   S <- e^g S;  d = beta (v - S^T k);  S <- S + k d^T;  o = S^T q;  y = rms_norm(o) * norm_weight * silu(z).
 // Source: Yang et al., "Gated Delta Networks" (2024); the form of transformers' Qwen3-Next and Qwen3.5.
 #include <cstdint>
-#include <string>
 
-#include "kernels/plan/precision.h"
+#include "kernels/plan/problem_text.h"
 
 namespace assay::kernels {
 
@@ -21,6 +20,17 @@ struct DeltaProblem {
   float eps = 1e-6f;  // of the gated norm
   PrecisionClass precision = PrecisionClass::w4a32;
   bool operator==(const DeltaProblem&) const = default;
+  static constexpr const char* kFamily = "delta";
+  template <class Self, class Visit>
+  static void visit_fields(Self& self, Visit&& visit) {
+    visit("key_heads", self.key_heads);
+    visit("value_heads", self.value_heads);
+    visit("key_dim", self.key_dim);
+    visit("value_dim", self.value_dim);
+    visit("conv_width", self.conv_width);
+    visit("eps", self.eps);
+    visit("precision", self.precision);
+  }
 
   int64_t channels() const { return 2 * key_heads * key_dim + value_heads * value_dim; }
   // State of one sequence in floats: conv history [channels][conv_width - 1], oldest first, then
@@ -28,7 +38,5 @@ struct DeltaProblem {
   int64_t history_floats() const { return channels() * (conv_width - 1); }
   int64_t state_floats() const { return history_floats() + value_heads * value_dim * key_dim; }
 };
-
-std::string to_string(const DeltaProblem& problem);
 
 }  // namespace assay::kernels

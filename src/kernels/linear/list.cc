@@ -1,6 +1,4 @@
 // Who can multiply by a stored matrix, in order. Adding a backend = its file + one line here.
-#include <fmt/format.h>
-
 #include "kernels/linear/cpu_plain.h"
 #include "kernels/linear/reference.h"
 #include "kernels/linear/runner.h"
@@ -13,10 +11,6 @@ std::span<const LinearRunner* const> linear_runners() {
       linear_reference(),
   };
   return kRunners;
-}
-
-std::string to_string(const LinearProblem& p) {
-  return fmt::format("linear{{K {}, {}, {}}}", p.inputs, name_of(p.format), name_of(p.precision));
 }
 
 }  // namespace assay::kernels

@@ -1,10 +1,8 @@
 #pragma once
 // y = x W^T, for one or several matrices that read the same input.
 #include <cstdint>
-#include <string>
 
-#include "kernels/plan/precision.h"
-#include "tensor/quant_view.h"
+#include "kernels/plan/problem_text.h"
 
 namespace assay::kernels {
 
@@ -13,8 +11,13 @@ struct LinearProblem {
   WeightFormat format = WeightFormat::bf16;
   PrecisionClass precision = PrecisionClass::w4a32;
   bool operator==(const LinearProblem&) const = default;
+  static constexpr const char* kFamily = "linear";
+  template <class Self, class Visit>
+  static void visit_fields(Self& self, Visit&& visit) {
+    visit("inputs", self.inputs);
+    visit("format", self.format);
+    visit("precision", self.precision);
+  }
 };
-
-std::string to_string(const LinearProblem& problem);
 
 }  // namespace assay::kernels

@@ -1,6 +1,4 @@
 // Who can run the expert block, in order. Adding a backend = its file + one line here.
-#include <fmt/format.h>
-
 #include "kernels/moe/cpu_plain.h"
 #include "kernels/moe/reference.h"
 #include "kernels/moe/runner.h"
@@ -17,10 +15,12 @@ std::span<const MoeRunner* const> moe_runners() {
   return kRunners;
 }
 
-std::string to_string(const MoeProblem& p) {
-  return fmt::format("moe{{hidden {}, {} experts of {} top-{}, shared {}{}, {}, {}}}", p.hidden, p.experts,
-                     p.intermediate, p.top_k, p.shared_intermediate, p.shared_gate ? " gated" : "",
-                     name_of(p.format), name_of(p.precision));
+std::string field_text(Activation) {
+  return "silu";
+}
+bool parse_field(std::string_view text, Activation* value) {
+  *value = Activation::silu;
+  return text == "silu";
 }
 
 Verdict check_shapes(const MoeProblem& p) {

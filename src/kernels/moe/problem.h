@@ -3,14 +3,15 @@
 // one. E(x) = down(silu(gate x) * (up x)). A dense MLP is the same block with no routed experts and an
 // ungated shared one.
 #include <cstdint>
-#include <string>
 
-#include "kernels/plan/precision.h"
-#include "tensor/quant_view.h"
+#include "kernels/plan/problem_text.h"
 
 namespace assay::kernels {
 
 enum class Activation : uint8_t { silu };
+
+std::string field_text(Activation value);
+bool parse_field(std::string_view text, Activation* value);
 
 struct MoeProblem {
   int64_t hidden = 0;
@@ -23,8 +24,19 @@ struct MoeProblem {
   WeightFormat format = WeightFormat::bf16;  // of the routed experts
   PrecisionClass precision = PrecisionClass::w4a32;
   bool operator==(const MoeProblem&) const = default;
+  static constexpr const char* kFamily = "moe";
+  template <class Self, class Visit>
+  static void visit_fields(Self& self, Visit&& visit) {
+    visit("hidden", self.hidden);
+    visit("intermediate", self.intermediate);
+    visit("experts", self.experts);
+    visit("top_k", self.top_k);
+    visit("shared", self.shared_intermediate);
+    visit("shared_gate", self.shared_gate);
+    visit("activation", self.activation);
+    visit("format", self.format);
+    visit("precision", self.precision);
+  }
 };
-
-std::string to_string(const MoeProblem& problem);
 
 }  // namespace assay::kernels

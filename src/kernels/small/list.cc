@@ -1,6 +1,4 @@
 // Who can do the small operations, in order. Adding a backend = its file + one line here.
-#include <fmt/format.h>
-
 #include "kernels/small/cpu_plain.h"
 #include "kernels/small/reference.h"
 #include "kernels/small/runner.h"
@@ -13,10 +11,6 @@ std::span<const SmallRunner* const> small_runners() {
       small_reference(),
   };
   return kRunners;
-}
-
-std::string to_string(const SmallProblem& p) {
-  return fmt::format("small{{hidden {}, {}}}", p.hidden, name_of(p.precision));
 }
 
 }  // namespace assay::kernels

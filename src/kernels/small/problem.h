@@ -1,9 +1,8 @@
 #pragma once
 // The small operations between the large ones: norms, rotary position embedding, gates.
 #include <cstdint>
-#include <string>
 
-#include "kernels/plan/precision.h"
+#include "kernels/plan/problem_text.h"
 
 namespace assay::kernels {
 
@@ -11,8 +10,12 @@ struct SmallProblem {
   int64_t hidden = 0;
   PrecisionClass precision = PrecisionClass::w4a32;
   bool operator==(const SmallProblem&) const = default;
+  static constexpr const char* kFamily = "small";
+  template <class Self, class Visit>
+  static void visit_fields(Self& self, Visit&& visit) {
+    visit("hidden", self.hidden);
+    visit("precision", self.precision);
+  }
 };
-
-std::string to_string(const SmallProblem& problem);
 
 }  // namespace assay::kernels
