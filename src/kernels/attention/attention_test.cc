@@ -8,12 +8,10 @@
 #include "kernels/attention/expected.h"
 #include "kernels/attention/reference.h"
 #include "kernels/attention/runner.h"
-#include "kernels/testing/weights.h"
+#include "kernels/testing/expect.h"
 
 namespace assay::kernels {
 namespace {
-
-using testing::Shape;
 
 struct Inputs {
   AttentionProblem problem;
@@ -21,11 +19,11 @@ struct Inputs {
   std::vector<float> q, k, v;  // q rows: [heads][q | gate] as gated attention has them
   std::vector<int32_t> pages;
 
-  Inputs(AttentionProblem p, int64_t rows, Shape shape, std::mt19937& rng) : problem(p), length(rows) {
+  Inputs(AttentionProblem p, int64_t rows, ValueKind shape, std::mt19937& rng) : problem(p), length(rows) {
     problem.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(p.head_dim)));
-    q = testing::random_input(shape, rows * p.heads * 2 * p.head_dim, rng);
-    k = testing::random_input(shape, rows * p.kv_heads * p.head_dim, rng);
-    v = testing::random_input(Shape::normal, rows * p.kv_heads * p.head_dim, rng);
+    q = random_values(shape, rows * p.heads * 2 * p.head_dim, rng);
+    k = random_values(shape, rows * p.kv_heads * p.head_dim, rng);
+    v = random_values(ValueKind::normal, rows * p.kv_heads * p.head_dim, rng);
     pages.resize(static_cast<size_t>((rows + p.page_size - 1) / p.page_size));
     std::iota(pages.begin(), pages.end(), 0);
     std::shuffle(pages.begin(), pages.end(), rng);
@@ -74,7 +72,7 @@ TEST(Attention, RunnersMatchTheDefinition) {
   for (const AttentionProblem& p : {AttentionProblem{4, 2, 32, 16}, AttentionProblem{4, 4, 64, 8},
                                     AttentionProblem{8, 1, 16, 64}, AttentionProblem{2, 1, 256, 16}}) {
     for (int64_t length : {1, 2, 15, 16, 17, 70}) {
-      for (Shape shape : {Shape::normal, Shape::heavy_tailed}) {
+      for (ValueKind shape : {ValueKind::normal, ValueKind::heavy_tailed}) {
         const Inputs in(p, length, shape, rng);
         for (const AttentionRunner* runner : attention_runners()) {
           expect_close(*runner, in, fmt::format("{} {} length {}", runner->name(), to_string(p), length));
@@ -86,7 +84,7 @@ TEST(Attention, RunnersMatchTheDefinition) {
 
 TEST(Attention, NoCutAndNoPageLayoutChangesABit) {
   std::mt19937 rng(12);
-  const Inputs in({4, 2, 32, 16}, 67, Shape::normal, rng);
+  const Inputs in({4, 2, 32, 16}, 67, ValueKind::normal, rng);
   Inputs moved = in;
   moved.problem.page_size = 64;
   moved.pages = {1, 0};
@@ -100,7 +98,7 @@ TEST(Attention, NoCutAndNoPageLayoutChangesABit) {
 
 TEST(Attention, EqualScoresAverageTheValues) {
   std::mt19937 rng(13);
-  Inputs in({1, 1, 16, 4}, 5, Shape::normal, rng);
+  Inputs in({1, 1, 16, 4}, 5, ValueKind::normal, rng);
   std::fill(in.k.begin(), in.k.end(), 0.0f);
   for (size_t i = 0; i < in.v.size(); ++i) in.v[i] = static_cast<float>(i / 16);  // value of token t is t
   const auto out = run(*attention_reference(), in, 5, 1);

@@ -6,12 +6,10 @@
 #include "kernels/delta/expected.h"
 #include "kernels/delta/reference.h"
 #include "kernels/delta/runner.h"
-#include "kernels/testing/weights.h"
+#include "kernels/testing/expect.h"
 
 namespace assay::kernels {
 namespace {
-
-using testing::Shape;
 
 struct Inputs {
   DeltaProblem problem;
@@ -19,7 +17,7 @@ struct Inputs {
   std::vector<float> qkv, z, b, a, conv, a_log, dt_bias, norm, state;
 
   Inputs(DeltaProblem p, int64_t row_count, std::mt19937& rng) : problem(p), rows(row_count) {
-    const auto normal = [&](int64_t n) { return testing::random_input(Shape::normal, n, rng); };
+    const auto normal = [&](int64_t n) { return random_values(ValueKind::normal, n, rng); };
     qkv = normal(rows * p.channels());
     z = normal(rows * p.value_heads * p.value_dim);
     b = normal(rows * p.value_heads);

@@ -6,13 +6,11 @@
 #include "kernels/linear/reference.h"
 #include "kernels/linear/runner.h"
 #include "kernels/plan/reference_numeric.h"
-#include "kernels/testing/weights.h"
+#include "kernels/testing/expect.h"
 #include "numeric/float_formats.h"
 
 namespace assay::kernels {
 namespace {
-
-using testing::Shape;
 
 struct Case {
   QuantView weight;
@@ -43,11 +41,11 @@ void expect_close(const LinearRunner& runner, const Case& c, const std::string& 
 TEST(Linear, RunnersMatchTheDefinitionInEveryFormat) {
   std::mt19937 rng(1);
   for (WeightFormat format : testing::kAllFormats) {
-    for (Shape shape : {Shape::normal, Shape::heavy_tailed, Shape::tiny}) {
+    for (ValueKind shape : {ValueKind::normal, ValueKind::heavy_tailed, ValueKind::tiny}) {
       for (int64_t rows : {1, 2, 7, 9}) {
         Arena arena;
-        const Case c{testing::random_weight(format, 130, 160, rng, arena),
-                     testing::random_input(shape, rows * 160, rng), rows};
+        const Case c{random_weight(format, 130, 160, rng, arena), random_values(shape, rows * 160, rng),
+                     rows};
         for (const LinearRunner* runner : linear_runners()) {
           expect_close(
               *runner, c,
@@ -62,7 +60,7 @@ TEST(Linear, OneHotInputReadsAColumnExactly) {
   std::mt19937 rng(2);
   for (WeightFormat format : testing::kAllFormats) {
     Arena arena;
-    const QuantView w = testing::random_weight(format, 65, 96, rng, arena);
+    const QuantView w = random_weight(format, 65, 96, rng, arena);
     for (int64_t column : {0, 1, 15, 16, 31, 32, 95}) {
       std::vector<float> x(96, 0.0f);
       x[static_cast<size_t>(column)] = 1.0f;
@@ -81,8 +79,8 @@ TEST(Linear, OneHotInputReadsAColumnExactly) {
 TEST(Linear, RowInvariantRunnersGiveARowTheSameBitsInAnyBatch) {
   std::mt19937 rng(3);
   Arena arena;
-  const QuantView w = testing::random_weight(WeightFormat::nvfp4, 64, 96, rng, arena);
-  const auto x = testing::random_input(Shape::normal, 33 * 96, rng);
+  const QuantView w = random_weight(WeightFormat::nvfp4, 64, 96, rng, arena);
+  const auto x = random_values(ValueKind::normal, 33 * 96, rng);
   for (const LinearRunner* runner : linear_runners()) {
     if (runner->determinism() != Determinism::row_invariant) continue;
     const auto together = run(*runner, {w, x, 33}, 2);
@@ -111,9 +109,9 @@ TEST(Linear, ReferenceByHand) {
 TEST(Linear, PrecisionClassesRoundWhereTheySay) {
   std::mt19937 rng(4);
   Arena arena;
-  QuantView w = testing::random_weight(WeightFormat::nvfp4, 32, 32, rng, arena);
+  QuantView w = random_weight(WeightFormat::nvfp4, 32, 32, rng, arena);
   w.input_scale = 0.002f;
-  const auto x = testing::random_input(Shape::normal, 32, rng);
+  const auto x = random_values(ValueKind::normal, 32, rng);
   ThreadPool pool(1);
   testing::Context context(pool, 0);
   std::vector<float> y(32);

@@ -4,12 +4,10 @@
 
 #include "kernels/moe/expected.h"
 #include "kernels/moe/runner.h"
-#include "kernels/testing/weights.h"
+#include "kernels/testing/expect.h"
 
 namespace assay::kernels {
 namespace {
-
-using testing::Shape;
 
 constexpr int64_t kHidden = 64, kInter = 96, kShared = 32, kExperts = 6, kTopK = 3;
 
@@ -22,16 +20,16 @@ struct Fixture {
     problem = {
         .hidden = kHidden, .intermediate = kInter, .experts = kExperts, .top_k = kTopK, .format = format};
     const auto expert = [&](WeightFormat f, int64_t inter) {
-      return ExpertWeights{testing::random_weight(f, inter, kHidden, rng, arena),
-                           testing::random_weight(f, inter, kHidden, rng, arena),
-                           testing::random_weight(f, kHidden, inter, rng, arena)};
+      return ExpertWeights{random_weight(f, inter, kHidden, rng, arena),
+                           random_weight(f, inter, kHidden, rng, arena),
+                           random_weight(f, kHidden, inter, rng, arena)};
     };
     for (int64_t e = 0; e < kExperts; ++e) weights.experts.push_back(expert(format, kInter));
     if (!shared) return;
     problem.shared_intermediate = kShared;
     problem.shared_gate = true;
     weights.shared = expert(WeightFormat::bf16, kShared);
-    weights.shared_gate = testing::random_input(Shape::normal, kHidden, rng);
+    weights.shared_gate = random_values(ValueKind::normal, kHidden, rng);
   }
 };
 
@@ -76,7 +74,7 @@ TEST(Moe, RunnersMatchTheDefinition) {
     for (bool shared : {false, true}) {
       const Fixture f(format, shared, rng);
       for (int64_t tokens : {1, 2, 9}) {
-        const auto x = testing::random_input(Shape::normal, tokens * kHidden, rng);
+        const auto x = random_values(ValueKind::normal, tokens * kHidden, rng);
         const auto routing = make_routing(
             tokens, [&](int64_t t, int64_t c) { return static_cast<int32_t>((t * 5 + c * 2) % kExperts); },
             rng);
@@ -93,7 +91,7 @@ TEST(Moe, RunnersMatchTheDefinition) {
 TEST(Moe, SkewedAndMaskedRouting) {
   std::mt19937 rng(6);
   const Fixture f(WeightFormat::nvfp4, true, rng);
-  const auto x = testing::random_input(Shape::normal, 9 * kHidden, rng);
+  const auto x = random_values(ValueKind::normal, 9 * kHidden, rng);
   const std::vector<std::pair<const char*, std::function<int32_t(int64_t, int64_t)>>> cases = {
       {"all to one expert", [](int64_t, int64_t) { return 2; }},
       {"last expert hot",
@@ -110,7 +108,7 @@ TEST(Moe, SkewedAndMaskedRouting) {
 TEST(Moe, RowInvariantRunnersGiveATokenTheSameBitsInAnyBatch) {
   std::mt19937 rng(7);
   const Fixture f(WeightFormat::nvfp4, true, rng);
-  const auto x = testing::random_input(Shape::normal, 17 * kHidden, rng);
+  const auto x = random_values(ValueKind::normal, 17 * kHidden, rng);
   const auto routing = make_routing(
       17,
       [&](int64_t, int64_t c) { return static_cast<int32_t>((rng() % 2) * 3 + static_cast<uint32_t>(c)); },

@@ -3,21 +3,19 @@
 #include <gtest/gtest.h>
 
 #include "kernels/small/expected.h"
-#include "kernels/testing/weights.h"
+#include "kernels/testing/expect.h"
 
 namespace assay::kernels {
 namespace {
-
-using testing::Shape;
 
 TEST(Small, AddNormMatchesTheDefinition) {
   std::mt19937 rng(21);
   constexpr int64_t kRows = 9, kHidden = 96;
   const SmallProblem problem{.hidden = kHidden};
-  for (Shape shape : {Shape::normal, Shape::heavy_tailed, Shape::tiny}) {
-    const auto residual = testing::random_input(shape, kRows * kHidden, rng);
-    const auto delta = testing::random_input(shape, kRows * kHidden, rng);
-    const auto weight = testing::random_input(Shape::normal, kHidden, rng);
+  for (ValueKind shape : {ValueKind::normal, ValueKind::heavy_tailed, ValueKind::tiny}) {
+    const auto residual = random_values(shape, kRows * kHidden, rng);
+    const auto delta = random_values(shape, kRows * kHidden, rng);
+    const auto weight = random_values(ValueKind::normal, kHidden, rng);
     std::vector<float> inputs = residual;
     const Expected expected =
         expect_add_norm(problem, {kRows, inputs.data(), delta.data(), weight.data(), 1e-6f});
@@ -43,8 +41,8 @@ TEST(Small, RopeTurnsOnlyItsPairsAndNormComesFirst) {
   std::vector<double> frequency;
   for (int i = 0; i < kRotary / 2; ++i) frequency.push_back(std::pow(1e7, -2.0 * i / kRotary));
   const std::vector<int32_t> positions = {0, 1, 77, 4095, 262143};
-  const auto input = testing::random_input(Shape::normal, kRows * kHeads * kStride, rng);
-  const auto weight = testing::random_input(Shape::normal, kDim, rng);
+  const auto input = random_values(ValueKind::normal, kRows * kHeads * kStride, rng);
+  const auto weight = random_values(ValueKind::normal, kDim, rng);
   std::vector<float> before = input;
   NormRopeArgs args{.rows = kRows,
                     .heads = kHeads,
@@ -80,8 +78,8 @@ TEST(Small, RopeTurnsOnlyItsPairsAndNormComesFirst) {
 TEST(Small, SigmoidGateReadsItsOwnHead) {
   std::mt19937 rng(23);
   constexpr int64_t kRows = 5, kHeads = 2, kDim = 16;
-  const auto input = testing::random_input(Shape::normal, kRows * kHeads * kDim, rng);
-  const auto gate = testing::random_input(Shape::normal, kRows * kHeads * 2 * kDim, rng);
+  const auto input = random_values(ValueKind::normal, kRows * kHeads * kDim, rng);
+  const auto gate = random_values(ValueKind::normal, kRows * kHeads * 2 * kDim, rng);
   std::vector<float> before = input;
   GateArgs args{kRows, kHeads, kDim, before.data(), gate.data() + kDim, 2 * kDim, kHeads * 2 * kDim};
   const Expected expected = expect_gate(args);
