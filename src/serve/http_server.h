@@ -48,7 +48,7 @@ struct HttpResponse {
 enum class Gone { closed, stalled, overflowed };
 
 // One exchange's way back to the client. Thread-safe; calls after the end or after the client went are
-// ignored.
+// ignored. A reply holds its connection: it must be gone before the HttpServer is.
 class HttpReply {
  public:
   virtual ~HttpReply() = default;

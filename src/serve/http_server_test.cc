@@ -50,6 +50,11 @@ class EchoApp final : public HttpApp {
     return {status, std::string(why), "text/plain", {}};
   }
 
+  // A reply must not outlive the server whose connection it holds.
+  void forget_replies() {
+    std::lock_guard lock(mutex_);
+    waiting_.reset();
+  }
   std::optional<Gone> wait_gone(int ms) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, std::chrono::milliseconds(ms), [&] { return gone_.has_value(); });
@@ -81,6 +86,11 @@ class HttpServerTest : public ::testing::Test {
     Result<std::unique_ptr<HttpServer>> server = HttpServer::start(options, &app_);
     ASSERT_TRUE(server) << server.reason();
     server_ = std::move(*server);
+  }
+
+  void TearDown() override {
+    if (server_) server_->stop();
+    app_.forget_replies();
   }
 
   int dial() {
