@@ -10,6 +10,8 @@ namespace assay::cli {
 void add_text(CLI::App& app, int* exit_code);
 void add_chat(CLI::App& app, int* exit_code);
 void add_inspect(CLI::App& app, int* exit_code);
+void add_prove(CLI::App& app, int* exit_code);
+void add_prove_worker(CLI::App& app, int* exit_code);
 void add_verify(CLI::App& app, int* exit_code);
 void add_serve(CLI::App& app, int* exit_code);
 // Hidden subcommands that `serve` starts: its door and its engine.

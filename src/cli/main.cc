@@ -13,6 +13,8 @@ int main(int argc, char** argv) {
   assay::cli::add_serve(app, &exit_code);
   assay::cli::add_chat(app, &exit_code);
   assay::cli::add_inspect(app, &exit_code);
+  assay::cli::add_prove(app, &exit_code);
+  assay::cli::add_prove_worker(app, &exit_code);
   assay::cli::add_verify(app, &exit_code);
   assay::cli::add_text(app, &exit_code);
   assay::cli::add_serve_children(app, &exit_code, assay::serve::load_real_engine);
