@@ -26,7 +26,8 @@ struct OpenFile {
 };
 
 Result<void> open_regular(const std::string& path, OpenFile* file) {
-  file->fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Non-blocking, so that a pipe in a file's place is refused instead of waited for.
+  file->fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file->fd < 0) return system_error(path, "open");
   struct stat info {};
   if (fstat(file->fd, &info) != 0) return system_error(path, "stat");

@@ -11,8 +11,6 @@
 namespace assay::checkpoint {
 namespace {
 
-constexpr size_t kMaxListedProblems = 200;
-
 std::string types_text(const std::vector<DType>& types) {
   std::vector<std::string_view> names;
   for (DType t : types) names.push_back(name_of(t));
@@ -38,6 +36,11 @@ std::vector<int64_t> without_ones(std::vector<int64_t> shape) {
 
 WeightBinder::WeightBinder(const Checkpoint& checkpoint)
     : checkpoint_(checkpoint), taken_(checkpoint.tensors().size()) {}
+
+void WeightBinder::add_problem(std::string problem) {
+  constexpr size_t kMaxListedProblems = 200;
+  if (problem_count_++ < kMaxListedProblems) problems_.push_back(std::move(problem));
+}
 
 const NamedTensor* WeightBinder::take(const std::string& name) {
   const int at = checkpoint_.find(name);
@@ -158,6 +161,9 @@ QuantView WeightBinder::nvfp4_modelopt(const std::string& module, QuantView view
 }
 
 QuantView WeightBinder::nvfp4_compressed(const std::string& module, QuantView view) {
+  if (view.cols % 16 != 0) {
+    add_problem(fmt::format("module {}: NVFP4 needs K a multiple of 16, found {}", module, view.cols));
+  }
   const NamedTensor* codes = expect(module + ".weight_packed", {DType::u8}, {{view.rows, view.cols / 2}});
   const NamedTensor* scales =
       expect(module + ".weight_scale", {DType::f8_e4m3}, {{view.rows, view.cols / 16}});
@@ -273,7 +279,7 @@ std::vector<float> WeightBinder::floats(const std::string& name, const std::vect
     for (int64_t i = 0; i < count; ++i) out[static_cast<size_t>(i)] = element_as_float(tensor->view, i);
     return out;
   }
-  return std::vector<float>(static_cast<size_t>(count), 0.0f);
+  return {};  // never used: finish() fails
 }
 
 template <class Matches>
@@ -304,11 +310,8 @@ Result<void> WeightBinder::finish() {
                             shape_text(tensor.view.shape)));
   }
   if (problems_.empty()) return {};
-  const size_t total = problems_.size();
-  if (total > kMaxListedProblems) {
-    problems_.resize(kMaxListedProblems);
-    problems_.push_back(fmt::format("... and {} more", total - kMaxListedProblems));
-  }
+  const size_t total = problem_count_;
+  if (total > problems_.size()) problems_.push_back(fmt::format("... and {} more", total - problems_.size()));
   return Error{fmt::format("{} problem{} with the checkpoint's tensors:\n  {}", total, total == 1 ? "" : "s",
                            fmt::join(problems_, "\n  "))};
 }

@@ -43,7 +43,7 @@ class WeightBinder {
   void skip_prefix(const std::string& prefix, const std::string& rule);
   void skip_suffix(const std::string& suffix, const std::string& rule);
 
-  void add_problem(std::string problem) { problems_.push_back(std::move(problem)); }
+  void add_problem(std::string problem);  // the first 200 are listed, the rest counted
   // Ends the binding: the error lists every problem found.
   Result<void> finish();
 
@@ -73,6 +73,7 @@ class WeightBinder {
   const Checkpoint& checkpoint_;
   std::vector<bool> taken_;
   std::vector<std::string> problems_;
+  size_t problem_count_ = 0;
   std::map<std::string, Tally> skipped_;
   Arena converted_;  // scales that had to be converted to float live as long as the binder
 };

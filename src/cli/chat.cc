@@ -297,7 +297,8 @@ void add_chat(CLI::App& app, int* exit_code) {
   command->add_option("--system", flags->system, "system message");
   command->add_option("--context-length", flags->engine.context_length,
                       "longest conversation in tokens; 0 = the model's");
-  command->add_option("--threads", flags->engine.threads, "CPU threads; 0 = all cores");
+  command->add_option("--threads", flags->engine.threads, "CPU threads; 0 = all cores")
+      ->check(CLI::Range(0, 1024));
   command->callback([flags, exit_code] {
     set_log_level(LogLevel::warning);
     if (auto ran = run_chat(*flags); !ran) {

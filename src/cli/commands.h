@@ -1,6 +1,7 @@
 #pragma once
 // One function per subcommand: it adds itself to the app and sets *exit_code when it ran.
-// Exit codes: 0 done, 1 the check that was asked for failed, 2 bad flags or input, 3 no proven plan, 4 internal.
+// Exit codes: 0 done, 1 the check that was asked for failed, 2 bad flags or input, 3 no proven plan, 4
+// internal.
 #include <CLI/App.hpp>
 
 #include "serve/engine_process.h"

@@ -180,7 +180,7 @@ ServeFlagGroup engine_group() {
   return {
       "Memory and scheduling",
       {{"--threads -t", "N", kOne, kObeyed, "CPU threads; default: all this process may use",
-        [](Args& a, Text v) { return number(v, 0, 4096, &a.options.engine.threads); }},
+        [](Args& a, Text v) { return number(v, 0, 1024, &a.options.engine.threads); }},
        {"--max-running-requests --max-num-seqs -np --parallel", "N", kOne, kObeyed, "default 64",
         [](Args& a, Text v) {
           Result<void> r = number(v, 1, 65536, &a.options.engine.max_running_requests);

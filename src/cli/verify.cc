@@ -99,7 +99,7 @@ void add_verify(CLI::App& app, int* exit_code) {
       ->capture_default_str();
   command->add_option("--backend", flags->backend,
                       "runner of every kernel family: auto, or a name (reference)");
-  command->add_option("--threads", flags->threads, "CPU threads; 0 = all cores");
+  command->add_option("--threads", flags->threads, "CPU threads; 0 = all cores")->check(CLI::Range(0, 1024));
   command->add_flag("--json", flags->json, "print the report as JSON");
   command->callback([flags, exit_code] {
     auto report = run(*flags);

@@ -8,15 +8,16 @@
 namespace assay::engine {
 namespace {
 
-constexpr int kPromptTokens = 6;
 constexpr int kGeneratedTokens = 2;
+constexpr int kPromptTokens = kCanaryTokens - kGeneratedTokens;
 // Per logit, relative to the row's root mean square (at least 1): the bound that goldens are held to in class
 // w4a32.
 constexpr double kBound = 2e-3;
 
 // Logits of the last of `ids`, which continue the sequence at `position`.
 std::vector<float> feed(model::Model& model, const std::vector<int32_t>& ids, int64_t position) {
-  const std::vector<int32_t> pages = {0};
+  std::vector<int32_t> pages;
+  for (int32_t p = 0; p * model.options().page_size < kCanaryTokens; ++p) pages.push_back(p);
   std::vector<int32_t> state_out(ids.size(), -1);
   state_out.back() = 0;
   model::Batch batch{.ids = ids, .logit_rows = {static_cast<int32_t>(ids.size()) - 1}};

@@ -26,7 +26,7 @@ Result<model::ModelOptions> model_options(const EngineOptions& options) {
   m.quantization = options.quantization;
   m.threads = options.threads > 0 ? options.threads : usable_cores();
   m.page_size = options.page_size;
-  m.max_rows = std::max<int64_t>(options.chunked_prefill_size, options.max_running_requests);
+  m.max_rows = std::max<int64_t>({options.chunked_prefill_size, options.max_running_requests, kCanaryTokens});
   return m;
 }
 
@@ -36,8 +36,9 @@ Result<std::unique_ptr<model::Model>> reference_model(const model::OpenModel& op
                                                       model::ModelOptions options) {
   options.set_all_backends("reference");
   options.borrow_weights = true;
-  options.pages = options.state_slots = 1;
-  options.max_rows = options.context = options.page_size;
+  options.state_slots = 1;
+  options.max_rows = options.context = kCanaryTokens;
+  options.pages = (kCanaryTokens + options.page_size - 1) / options.page_size;
   return model::Model::build(open.family.spec, open.weights, options);
 }
 
@@ -47,6 +48,9 @@ Result<void> size_memory(const EngineOptions& options, const model::OpenModel& o
   if (m->context > spec.max_positions) {
     return Error{
         fmt::format("--context-length {}: the model's config allows {}", m->context, spec.max_positions)};
+  }
+  if (m->context < kCanaryTokens) {
+    return Error{fmt::format("--context-length {}: at least {} are needed", m->context, int{kCanaryTokens})};
   }
   auto plan = plan_memory(options, m->context, open.checkpoint->bytes(),
                           model::cache_layout(spec, options.page_size), available_memory());

@@ -106,7 +106,8 @@ bool needs_history(const SamplingParams& p) {
 TokenId sample(std::span<float> logits, const SamplingParams& params, int32_t draw_index, int32_t token_limit,
                const TokenHistory* history, const constraint::MaskProvider* mask) {
   logits = logits.first(std::min(logits.size(), static_cast<size_t>(token_limit)));
-  if (std::any_of(logits.begin(), logits.end(), [](float x) { return std::isnan(x); })) return kInvalidToken;
+  if (std::any_of(logits.begin(), logits.end(), [](float x) { return std::isnan(x) || x == INFINITY; }))
+    return kInvalidToken;
   for (const auto& [id, bias] : params.logit_bias) {
     if (id >= 0 && static_cast<size_t>(id) < logits.size()) logits[static_cast<size_t>(id)] += bias;
   }

@@ -12,7 +12,8 @@ namespace {
 
 namespace json = boost::json;
 constexpr size_t kMaxConfigBytes = size_t{16} << 20;  // quantisation lists of large packs reach megabytes
-constexpr int64_t kMaxInteger = int64_t{1} << 40;
+constexpr int64_t kMaxInteger = int64_t{1}
+                                << 24;  // no published size comes near; products of three stay in 64 bits
 
 std::string shown(const json::value& value) {
   std::string text = json::serialize(value);
@@ -84,7 +85,7 @@ int64_t Config::integer(const char* name, int64_t fallback) {
   const int64_t number = is_integer ? value->to_number<int64_t>(error) : 0;
   if (is_integer && !error && number >= 0 && number <= kMaxInteger && (number > 0 || fallback == 0))
     return number;
-  refuse(fmt::format("{}: found {}, expected an integer in [{}, 2^40]", name, shown(*value),
+  refuse(fmt::format("{}: found {}, expected an integer in [{}, 2^24]", name, shown(*value),
                      fallback == 0 ? 0 : 1));
   return 1;
 }
@@ -141,6 +142,21 @@ std::vector<int64_t> Config::integers(const char* name) {
   return {};
 }
 
+// A key that is not understood may change every position: it is refused, not dropped.
+void Config::refuse_unknown_rope(const char* table, const json::object& fields) {
+  for (const auto& [key, value] : fields) {
+    const std::string name(key);
+    const bool known = name == "type" || name == "rope_type" || name == "rope_theta" ||
+                       name == "partial_rotary_factor" || name == "mrope_section" ||
+                       name == "mrope_interleaved";
+    if (!known || value.is_object()) {
+      refuse(fmt::format(
+          "{}.{}: found {}, supported: rope_type, rope_theta, partial_rotary_factor, mrope_section", table,
+          name, shown(value)));
+    }
+  }
+}
+
 Config::Rope Config::rope(double default_theta, double default_partial) {
   Rope rope;
   rope.theta = number("rope_theta", default_theta);
@@ -153,6 +169,7 @@ Config::Rope Config::rope(double default_theta, double default_partial) {
       continue;
     }
     const json::object& fields = value->as_object();
+    refuse_unknown_rope(table, fields);
     for (const char* key : {"type", "rope_type"}) {
       const std::string type = text_or_empty(fields, key);
       if (!type.empty()) rope.type = type;
@@ -168,7 +185,8 @@ Config::Rope Config::rope(double default_theta, double default_partial) {
   if (rope.type != "default" && rope.type != "mrope") {
     refuse(fmt::format("rope_type: found {:?}, supported: default", rope.type));
   }
-  if (!(rope.theta > 0)) refuse(fmt::format("rope_theta: found {}, expected a positive number", rope.theta));
+  if (!(rope.theta > 0 && rope.theta <= 1e15))
+    refuse(fmt::format("rope_theta: found {}, expected a positive number", rope.theta));
   if (!(rope.partial_rotary_factor > 0 && rope.partial_rotary_factor <= 1)) {
     refuse(fmt::format("partial_rotary_factor: found {}, expected a number in (0, 1]",
                        rope.partial_rotary_factor));

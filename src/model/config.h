@@ -16,7 +16,7 @@ class Config {
   const std::string& model_type() const { return model_type_; }
   const std::string& architecture() const { return architecture_; }
 
-  // Fields of text_config where there is one, else of the root. Integers must lie in [1, 2^40].
+  // Fields of text_config where there is one, else of the root. Integers must lie in [1, 2^24].
   int64_t integer(const char* name);
   int64_t integer(const char* name, int64_t fallback);
   double number(const char* name, double fallback);
@@ -39,6 +39,7 @@ class Config {
   Result<void> finish() const;
 
  private:
+  void refuse_unknown_rope(const char* table, const boost::json::object& fields);
   const boost::json::value* find(const char* name) const;
   std::string model_type_, architecture_;
   boost::json::object fields_;  // the text part

@@ -19,15 +19,18 @@ std::vector<T> numbers(const json::object& object, const char* name) {
   const json::value* list = object.if_contains(name);
   if (list == nullptr || !list->is_array()) return out;
   for (const json::value& v : list->as_array()) {
-    if (v.is_number()) out.push_back(v.to_number<T>());
+    json::error_code error;
+    const T number = v.to_number<T>(error);
+    if (!error) out.push_back(number);  // a list that came out short is refused by check_golden
   }
   return out;
 }
 
 std::optional<double> number(const json::object& object, const char* name) {
   const json::value* v = object.if_contains(name);
-  if (v == nullptr || !v->is_number()) return std::nullopt;
-  return v->to_number<double>();
+  json::error_code error;
+  const double value = v == nullptr ? 0 : v->to_number<double>(error);
+  return v == nullptr || error ? std::nullopt : std::optional(value);
 }
 
 GoldenPrompt read_prompt(const json::object& object, size_t index) {

@@ -267,7 +267,48 @@ class PromptVerifier {
 
 }  // namespace
 
-VerifyReport verify(Model& model, const Golden& golden, const VerifyOptions& options) {
+namespace {
+
+// Ids that are tokens, logits of this vocabulary for rows that exist, expert choices that are experts.
+Result<void> check_golden(const ModelSpec& spec, const Golden& golden) {
+  for (size_t i = 0; i < golden.prompts().size(); ++i) {
+    const GoldenPrompt& prompt = golden.prompts()[i];
+    for (const auto* ids : {&prompt.ids, &prompt.greedy_ids}) {
+      for (int32_t id : *ids) {
+        if (id < 0 || id >= spec.vocab) {
+          return Error{fmt::format("golden.json: prompt {}: id {} is outside the vocabulary of {}", i, id,
+                                   spec.vocab)};
+        }
+      }
+    }
+    for (const char* kind : {"logits", "logits_last", "logits_w4a4"}) {
+      const auto stored = golden.matrix(fmt::format("{}.{}", kind, i));
+      if (stored && (stored->columns != spec.vocab || stored->rows < 1 ||
+                     stored->rows > static_cast<int64_t>(prompt.ids.size()))) {
+        return Error{fmt::format("golden.safetensors: {}.{} is [{}, {}], expected at most [{}, {}]", kind, i,
+                                 stored->rows, stored->columns, prompt.ids.size(), spec.vocab)};
+      }
+    }
+  }
+  for (size_t l = 0; l < spec.layers.size(); ++l) {
+    const auto ids = golden.integers(fmt::format("topk_ids.{}", l));
+    const moe::RouterSpec& router = spec.layers[l].ffn.router;
+    if (!ids) continue;
+    const bool inside =
+        std::all_of(ids->begin(), ids->end(), [&](int32_t e) { return e >= 0 && e < router.experts; });
+    if (!inside || static_cast<int64_t>(ids->size()) !=
+                       router.top_k * static_cast<int64_t>(golden.prompts()[0].ids.size())) {
+      return Error{fmt::format("golden.safetensors: topk_ids.{} does not hold {} of {} experts per token", l,
+                               router.top_k, router.experts)};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<VerifyReport> verify(Model& model, const Golden& golden, const VerifyOptions& options) {
+  if (auto fits = check_golden(model.spec(), golden); !fits) return fits.error();
   VerifyReport report;
   double tokens = 0, within = 0;
   for (size_t i = 0; i < golden.prompts().size(); ++i) {

@@ -51,8 +51,9 @@ struct VerifyReport {
   bool passed = true;
 };
 
-// The model needs one state slot and pages for its longest prompt + greedy run (verify_model_options).
-VerifyReport verify(Model& model, const Golden& golden, const VerifyOptions& options);
+// The model needs one state slot and pages for its longest prompt + greedy run (size_for_golden).
+// An error: the golden does not fit the model (ids, shapes).
+Result<VerifyReport> verify(Model& model, const Golden& golden, const VerifyOptions& options);
 // Sizes a model for this golden.
 void size_for_golden(const Golden& golden, ModelOptions& options);
 

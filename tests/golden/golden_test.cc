@@ -26,7 +26,9 @@ VerifyReport verify_folder(const std::string& folder, ModelOptions options, cons
   mutate(open->family.spec, open->weights);
   auto model = Model::build(open->family.spec, open->weights, options);
   if (!model) throw std::runtime_error(model.reason());
-  return verify(**model, *golden, {});
+  auto report = verify(**model, *golden, {});
+  if (!report) throw std::runtime_error(report.reason());
+  return *report;
 }
 
 VerifyReport verify_folder(const std::string& folder, const ModelOptions& options) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace assay::model {
 
 using checkpoint::WeightBinder;
@@ -11,6 +13,9 @@ void read_common(Config& config, ModelSpec& spec) {
   spec.vocab = config.integer("vocab_size");
   spec.max_positions = config.integer("max_position_embeddings");
   spec.eps = static_cast<float>(config.number("rms_norm_eps", 1e-6));
+  if (!(spec.eps > 0 && spec.eps <= 0.01f)) {
+    config.refuse(fmt::format("rms_norm_eps: found {}, expected a number in (0, 0.01]", spec.eps));
+  }
   spec.tied_head = config.boolean("tie_word_embeddings", false);
   const std::string activation = config.text("hidden_act", "silu");
   if (activation != "silu") config.refuse(fmt::format("hidden_act: found {:?}, supported: silu", activation));
@@ -46,6 +51,9 @@ moe::RouterSpec read_softmax_router(Config& config, bool renormalise) {
   router.top_k = config.integer("num_experts_per_tok");
   router.score = moe::RouterScore::softmax;
   router.renormalise = renormalise;
+  if (router.experts > 4096)
+    config.refuse(fmt::format("num_experts: found {}, at most 4096 are supported", router.experts));
+  router.experts = std::min<int64_t>(router.experts, 4096);
   if (router.top_k > router.experts) {
     config.refuse(
         fmt::format("num_experts_per_tok: found {}, there are {} experts", router.top_k, router.experts));
