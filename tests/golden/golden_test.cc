@@ -27,7 +27,7 @@ VerifyReport verify_folder(const std::string& folder, ModelOptions options, cons
   auto model = Model::build(open->family.spec, open->weights, options);
   if (!model) throw std::runtime_error(model.reason());
   auto report = verify(**model, *golden, {});
-  if (!report) throw std::runtime_error(report.reason());
+  if (!report) return {.passed = false};  // a golden that does not fit the mutated model is a mistake seen
   return *report;
 }
 
