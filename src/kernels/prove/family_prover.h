@@ -43,6 +43,12 @@ class FamilyProverOf final : public FamilyProver {
   std::span<const Runner* const> runners_;
 };
 
+// A linear runner that need not be in the list, for tests of the harness.
+class LinearRunner;
+struct LinearProblem;
+std::unique_ptr<OpenRunner> open_linear_for_proof(const LinearRunner& runner, const LinearProblem& problem,
+                                                  uint64_t seed);
+
 const FamilyProver* linear_prover();
 const FamilyProver* attention_prover();
 const FamilyProver* delta_prover();

@@ -83,6 +83,11 @@ class OpenLinear final : public OpenRunner {
 
 }  // namespace
 
+std::unique_ptr<OpenRunner> open_linear_for_proof(const LinearRunner& runner, const LinearProblem& problem,
+                                                  uint64_t seed) {
+  return std::make_unique<OpenLinear>(runner, problem, seed);
+}
+
 const FamilyProver* linear_prover() {
   static const FamilyProverOf<LinearRunner, LinearProblem, OpenLinear> prover(linear_runners());
   return &prover;
