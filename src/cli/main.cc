@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 
 int main(int argc, char** argv) {
-  CLI::App app{"Assay serves Mixture-of-Experts language models in 4-bit formats, proven before they serve."};
+  CLI::App app{"Assay serves Mixture-of-Experts language models in 4-bit formats."};
   app.set_version_flag("--version", "assay " ASSAY_VERSION);
   app.require_subcommand(1);
   int exit_code = 0;

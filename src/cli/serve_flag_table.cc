@@ -61,8 +61,7 @@ constexpr const char* kNoTiers = "not in this build yet: there is one cache tier
 constexpr const char* kNoEplb =
     "experts are not spread over devices in this build, so there is nothing to balance";
 constexpr const char* kAnswerSame = "this build drafts no tokens yet; the answers are the same";
-constexpr const char* kPlanned =
-    "backends are proven and timed at start-up; this operation has one backend in this build";
+constexpr const char* kPlanned = "this operation has one backend in this build";
 constexpr const char* kGpuOnly = "it concerns GPUs; this build runs on CPUs";
 constexpr const char* kNoPrefixCache = "this build keeps no prefix cache";
 
@@ -171,7 +170,7 @@ ServeFlagGroup http_group() {
            {"--decode-log-interval", "N", kOne, kIgnored, "/metrics has the numbers"},
            {"--enable-trace", "", kNone, kIgnored, "tracing is not built"},
            {"--skip-server-warmup --no-warmup", "", kNone, kIgnored,
-            "the start-up canary always runs: /readyz means proven"},
+            "the start-up canary always runsbefore /readyz says yes"},
            {"--log-verbosity -lv --verbose -v", "N", kOptional, kIgnored, "use --log-level"},
            {"--config", "FILE", kOne, kRefused, "flags only in this build"}}};
 }
@@ -220,7 +219,7 @@ ServeFlagGroup engine_group() {
         kNoPrefixCache},
        {"--enable-prefix-caching --kv-unified", "", kNone, kIgnored, kNoPrefixCache},
        {"--radix-eviction-policy", "NAME", kOne, kIgnored, kNoPrefixCache},
-       {"--disable-overlap-schedule", "", kNone, kIgnored, "steps do not overlap with scheduling on CPUs"},
+       {"--disable-overlap-schedule", "", kNone, kIgnored, "two steps are always in flight"},
        {"--enable-mixed-chunk --enable-chunked-prefill", "", kNone, kIgnored,
         "a step always mixes decode and prefill"},
        {"--num-continuous-decode-steps", "N", kOne, kIgnored, "each step is scheduled"},
@@ -240,7 +239,7 @@ ServeFlagGroup moe_group() {
   return {
       "Backends",
       {{"--moe-runner-backend --moe-backend", "NAME", kOne, kObeyed,
-        "auto, or a runner by name (refused if unproven)",
+        "auto, or a runner by name (obeyed or refused)",
         [](Args& a, Text v) -> Result<void> {
           a.options.engine.moe_runner_backend = v;
           return {};
