@@ -160,7 +160,12 @@ Value from_big(const BigInt& v) {
 double to_double(const Value& v) {
   if (v.is_real()) return v.as_real();
   if (is_small(v)) return static_cast<double>(small_of(v));
-  const auto out = static_cast<double>(to_big(v));
+  // Boost's conversion ends the process when it rounds past the largest double: halve first, keeping a sticky
+  // bit.
+  const BigInt big = to_big(v), magnitude = abs(big);
+  if (msb(magnitude) > 1023) fail(FailureKind::overflow, "an integer too large for a float");
+  const auto half = static_cast<double>(BigInt((magnitude >> 1) | (magnitude & 1)));
+  const double out = big < 0 ? -2 * half : 2 * half;
   if (!std::isfinite(out)) fail(FailureKind::overflow, "an integer too large for a float");
   return out;
 }

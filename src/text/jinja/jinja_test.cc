@@ -44,6 +44,16 @@ TEST(Jinja, NumbersAreThoseOfPython) {
             "1267650600228229401496703205376 2.5 -4 2 1e+16 0.30000000000000004");
 }
 
+TEST(Jinja, IntegersBeyondTheLargestFloatAreAnErrorNotACrash) {
+  EXPECT_EQ(text_of("{{ 2 ** 1023 * 1.0 }} {{ (0 - 2 ** 1023) * 1.0 }}"),
+            "8.98846567431158e+307 -8.98846567431158e+307");
+  EXPECT_EQ(text_of("{{ (2 ** 1000 + 1) * 1.0 }}"), "1.0715086071862673e+301");
+  for (const char* too_large : {"{{ 2 ** 1024 * 1.0 }}", "{{ (2 ** 1024 - 1) * 1.0 }}",
+                                "{{ 11 ** 2000 * 1.5 }}", "{{ 11 ** 2000 / 3 }}"}) {
+    EXPECT_EQ(render(too_large).failure.kind, FailureKind::overflow) << too_large;
+  }
+}
+
 TEST(Jinja, ToJsonIsThatOfPython) {
   EXPECT_EQ(text_of("{{ x|tojson }}", R"({"x": {"b": [1, 2.5, null, true, "é\n<"], "a": 1e21}})"),
             R"({"b": [1, 2.5, null, true, "é\n<"], "a": 1e+21})");
