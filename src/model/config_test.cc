@@ -75,7 +75,7 @@ TEST(Config, Qwen3DenseLayersAndPlainNorms) {
 TEST(Config, RefusalsNameWhatIsSupported) {
   const std::pair<std::string, std::string> cases[] = {
       {R"({"model_type":"mamba9","architectures":["Mamba9"]})",
-       "\"mamba9\" (architecture \"Mamba9\") is not supported; supported: qwen3_5_moe, qwen3_moe"},
+       "\"mamba9\" (architecture \"Mamba9\") is not supported; supported: qwen3_5_moe, "},
       {"[1]", "not a JSON object"},
       {"{", "not valid JSON"},
       {qwen35(R"(,"hidden_act":"gelu")"), "hidden_act: found \"gelu\", supported: silu"},

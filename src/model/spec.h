@@ -17,6 +17,7 @@ struct AttentionSpec {
   int64_t head_dim = 0;
   int64_t rotary_dim = 0;  // the first values of a head that turn; half-split pairs
   double rope_theta = 1e4;
+  bool head_norms = true;    // RMS norms of every q and k head
   bool output_gate = false;  // q_proj also gives a gate per head: [q | gate] head by head
 };
 

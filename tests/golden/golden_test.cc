@@ -53,7 +53,8 @@ INSTANTIATE_TEST_SUITE_P(Goldens, GoldenModel,
                          ::testing::Values("golden/qwen35-moe-bf16", "golden/qwen35-moe-nvfp4",
                                            "golden/qwen35-moe-nvfp4-mixed", "golden/qwen35-moe-nvfp4-ct",
                                            "golden/qwen3-moe-bf16", "golden/qwen3-moe-nvfp4",
-                                           "golden/qwen3-moe-nvfp4-ct", "models/tiny-chat"));
+                                           "golden/qwen3-moe-nvfp4-ct", "golden/mixtral-bf16",
+                                           "models/tiny-chat"));
 
 TEST(Golden, ChunkedDeltaIsTheSameModel) {
   ModelOptions options;

@@ -24,6 +24,14 @@ void read_common(Config& config, ModelSpec& spec) {
     config.refuse("use_sliding_window: found true, supported: false");
 }
 
+int64_t read_layer_count(Config& config) {
+  constexpr int64_t kMaxLayers = 1024;
+  const int64_t count = config.integer("num_hidden_layers");
+  if (count > kMaxLayers)
+    config.refuse(fmt::format("num_hidden_layers: found {}, expected at most {}", count, kMaxLayers));
+  return std::min(count, kMaxLayers);
+}
+
 AttentionSpec read_attention(Config& config, double default_theta, double default_partial) {
   AttentionSpec spec;
   spec.heads = config.integer("num_attention_heads");
@@ -45,9 +53,9 @@ AttentionSpec read_attention(Config& config, double default_theta, double defaul
   return spec;
 }
 
-moe::RouterSpec read_softmax_router(Config& config, bool renormalise) {
+moe::RouterSpec read_softmax_router(Config& config, bool renormalise, const char* experts_field) {
   moe::RouterSpec router;
-  router.experts = config.integer("num_experts");
+  router.experts = config.integer(experts_field);
   router.top_k = config.integer("num_experts_per_tok");
   router.score = moe::RouterScore::softmax;
   router.renormalise = renormalise;
@@ -71,10 +79,10 @@ std::vector<float> bind_norm(WeightBinder& binder, const ModelSpec& spec, const 
 }
 
 kernels::ExpertWeights bind_expert(WeightBinder& binder, const std::string& module, int64_t hidden,
-                                   int64_t intermediate) {
-  return {binder.linear(module + ".gate_proj", intermediate, hidden),
-          binder.linear(module + ".up_proj", intermediate, hidden),
-          binder.linear(module + ".down_proj", hidden, intermediate)};
+                                   int64_t intermediate, const ExpertNames& names) {
+  return {binder.linear(fmt::format("{}.{}", module, names.gate), intermediate, hidden),
+          binder.linear(fmt::format("{}.{}", module, names.up), intermediate, hidden),
+          binder.linear(fmt::format("{}.{}", module, names.down), hidden, intermediate)};
 }
 
 namespace {
@@ -89,7 +97,8 @@ QuantView row_slice(QuantView view, int64_t first, int64_t rows) {
 }  // namespace
 
 std::vector<kernels::ExpertWeights> bind_experts(WeightBinder& binder, const std::string& module,
-                                                 const FfnSpec& ffn, int64_t hidden) {
+                                                 const FfnSpec& ffn, int64_t hidden,
+                                                 const ExpertNames& names) {
   const int64_t count = ffn.router.experts;
   std::vector<kernels::ExpertWeights> experts;
   if (binder.has(module + ".gate_up_proj")) {
@@ -103,7 +112,7 @@ std::vector<kernels::ExpertWeights> bind_experts(WeightBinder& binder, const std
     return experts;
   }
   for (int64_t e = 0; e < count; ++e) {
-    experts.push_back(bind_expert(binder, fmt::format("{}.{}", module, e), hidden, ffn.intermediate));
+    experts.push_back(bind_expert(binder, fmt::format("{}.{}", module, e), hidden, ffn.intermediate, names));
   }
   return experts;
 }
@@ -115,6 +124,7 @@ AttentionWeights bind_attention(WeightBinder& binder, const ModelSpec& spec, con
   weights.k = binder.linear(module + ".k_proj", a.kv_heads * a.head_dim, spec.hidden);
   weights.v = binder.linear(module + ".v_proj", a.kv_heads * a.head_dim, spec.hidden);
   weights.o = binder.linear(module + ".o_proj", spec.hidden, a.heads * a.head_dim);
+  if (!a.head_norms) return weights;
   weights.q_norm = bind_norm(binder, spec, module + ".q_norm.weight", a.head_dim);
   weights.k_norm = bind_norm(binder, spec, module + ".k_norm.weight", a.head_dim);
   return weights;

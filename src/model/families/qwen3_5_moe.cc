@@ -17,17 +17,16 @@ std::vector<LayerSpec> read_layers(Config& config) {
   ffn.router = read_softmax_router(config, true);
   if (!config.integers("mlp_only_layers").empty())
     config.refuse("mlp_only_layers: found a non-empty list, supported: []");
-  const int64_t count = config.integer("num_hidden_layers");
+  const int64_t count = read_layer_count(config);
   const auto types = config.texts("layer_types");
   const int64_t interval = config.integer("full_attention_interval", 4);
-  if (count > 1024) config.refuse(fmt::format("num_hidden_layers: found {}, expected at most 1024", count));
   if (!types.empty() && static_cast<int64_t>(types.size()) != count) {
     config.refuse(
         fmt::format("layer_types: found {} entries, expected num_hidden_layers = {}", types.size(), count));
     return {};
   }
   std::vector<LayerSpec> layers;
-  for (int64_t i = 0; i < std::min<int64_t>(count, 1024); ++i) {
+  for (int64_t i = 0; i < count; ++i) {
     std::string type = (i + 1) % interval == 0 ? "full_attention" : "linear_attention";
     if (!types.empty()) type = types[static_cast<size_t>(i)];
     if (type != "full_attention" && type != "attention" && type != "linear_attention") {

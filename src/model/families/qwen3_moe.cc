@@ -19,9 +19,8 @@ ModelSpec read_spec(Config& config) {
   sparse.router = read_softmax_router(config, config.boolean("norm_topk_prob", false));
   const auto dense_layers = config.integers("mlp_only_layers");
   const int64_t step = config.integer("decoder_sparse_step", 1);
-  const int64_t count = config.integer("num_hidden_layers");
-  if (count > 1024) config.refuse(fmt::format("num_hidden_layers: found {}, expected at most 1024", count));
-  for (int64_t i = 0; i < std::min<int64_t>(count, 1024); ++i) {
+  const int64_t count = read_layer_count(config);
+  for (int64_t i = 0; i < count; ++i) {
     const bool listed = std::find(dense_layers.begin(), dense_layers.end(), i) != dense_layers.end();
     FfnSpec ffn = sparse;
     if (listed || (i + 1) % step != 0) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/families/family.h"
+#include "model/families/mixtral.h"
 #include "model/families/qwen3_5_moe.h"
 #include "model/families/qwen3_moe.h"
 
@@ -14,6 +15,7 @@ std::span<const Family> families() {
   static const Family kFamilies[] = {
       {"qwen3_5_moe", qwen3_5_moe::read_spec, qwen3_5_moe::bind},
       {"qwen3_moe", qwen3_moe::read_spec, qwen3_moe::bind},
+      {"mixtral", mixtral::read_spec, mixtral::bind},
   };
   return kFamilies;
 }
