@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "numeric/float_formats.h"
-
 namespace assay::checkpoint {
 namespace {
 
@@ -25,6 +23,10 @@ std::string shapes_text(const std::vector<std::vector<int64_t>>& shapes) {
 
 bool is_float(DType t) {
   return t == DType::f32 || t == DType::bf16 || t == DType::f16;
+}
+
+WeightFormat plain_format(DType t) {
+  return t == DType::bf16 ? WeightFormat::bf16 : t == DType::f16 ? WeightFormat::f16 : WeightFormat::f32;
 }
 
 std::vector<int64_t> without_ones(std::vector<int64_t> shape) {
@@ -136,21 +138,18 @@ QuantView WeightBinder::plain(const std::string& module, QuantView view) {
   const NamedTensor* tensor =
       expect(module + ".weight", {DType::bf16, DType::f16, DType::f32}, {{view.rows, view.cols}});
   if (tensor == nullptr) return {};
-  view.format = tensor->view.dtype == DType::bf16  ? WeightFormat::bf16
-                : tensor->view.dtype == DType::f16 ? WeightFormat::f16
-                                                   : WeightFormat::f32;
+  view.format = plain_format(tensor->view.dtype);
   view.codes = tensor->view.data;
   return view;
 }
 
-QuantView WeightBinder::nvfp4_modelopt(const std::string& module, QuantView view) {
-  const NamedTensor* codes = expect(module + ".weight", {DType::u8}, {{view.rows, view.cols / 2}});
+// Codes and block scales of both NVFP4 layouts; `global` as its layout defines it.
+QuantView WeightBinder::nvfp4(const std::string& module, const std::string& codes_suffix,
+                              std::optional<float> global, QuantView view) {
+  check_whole_blocks("module " + module + ": NVFP4", view.cols, 16);
+  const NamedTensor* codes = expect(module + codes_suffix, {DType::u8}, {{view.rows, view.cols / 2}});
   const NamedTensor* scales =
       expect(module + ".weight_scale", {DType::f8_e4m3}, {{view.rows, view.cols / 16}});
-  const auto global = scalar(module + ".weight_scale_2", false);
-  view.input_scale = optional_scalar(module + ".input_scale").value_or(0.0f);
-  if (view.cols % 16 != 0)
-    add_problem(fmt::format("module {}: NVFP4 needs K a multiple of 16, found {}", module, view.cols));
   if (codes == nullptr || scales == nullptr || !global) return {};
   check_scale_bytes(*scales);
   view.format = WeightFormat::nvfp4;
@@ -160,29 +159,27 @@ QuantView WeightBinder::nvfp4_modelopt(const std::string& module, QuantView view
   return view;
 }
 
+QuantView WeightBinder::nvfp4_modelopt(const std::string& module, QuantView view) {
+  const auto global = scalar(module + ".weight_scale_2", false);
+  view.input_scale = optional_scalar(module + ".input_scale").value_or(0.0f);
+  return nvfp4(module, ".weight", global, view);
+}
+
+// Its scales divide: both globals are taken as reciprocals.
 QuantView WeightBinder::nvfp4_compressed(const std::string& module, QuantView view) {
-  if (view.cols % 16 != 0) {
-    add_problem(fmt::format("module {}: NVFP4 needs K a multiple of 16, found {}", module, view.cols));
-  }
-  const NamedTensor* codes = expect(module + ".weight_packed", {DType::u8}, {{view.rows, view.cols / 2}});
-  const NamedTensor* scales =
-      expect(module + ".weight_scale", {DType::f8_e4m3}, {{view.rows, view.cols / 16}});
-  const auto global = scalar(module + ".weight_global_scale", true);
+  auto global = scalar(module + ".weight_global_scale", true);
   const auto input = optional_scalar(module + ".input_global_scale");
-  if (codes == nullptr || scales == nullptr || !global) return {};
-  check_scale_bytes(*scales);
-  view.format = WeightFormat::nvfp4;
-  view.codes = codes->view.data;
-  view.scales = scales->view.data;
-  view.global = 1.0f / *global;
   view.input_scale = input && *input > 0 ? 1.0f / *input : 0.0f;
-  return view;
+  if (global) global = 1.0f / *global;
+  return nvfp4(module, ".weight_packed", global, view);
+}
+
+void WeightBinder::check_whole_blocks(const std::string& what, int64_t cols, int64_t block) {
+  if (cols % block != 0) add_problem(fmt::format("{} needs K a multiple of {}, found {}", what, block, cols));
 }
 
 QuantView WeightBinder::mxfp4(const std::string& codes_name, const std::string& scales_name, QuantView view) {
-  if (view.cols % 32 != 0) {
-    add_problem(fmt::format("tensor {}: MXFP4 needs K a multiple of 32, found {}", codes_name, view.cols));
-  }
+  check_whole_blocks("tensor " + codes_name + ": MXFP4", view.cols, 32);
   const int64_t groups = view.cols / 32;
   const NamedTensor* codes =
       expect(codes_name, {DType::u8}, {{view.rows, view.cols / 2}, {view.rows, groups, 16}});
@@ -254,9 +251,7 @@ std::vector<QuantView> WeightBinder::stacked(const std::string& name, int64_t ex
   const int64_t stride = rows * cols * bytes_of(tensor->view.dtype);
   std::vector<QuantView> views;
   for (int64_t e = 0; e < experts; ++e) {
-    views.push_back({.format = tensor->view.dtype == DType::bf16  ? WeightFormat::bf16
-                               : tensor->view.dtype == DType::f16 ? WeightFormat::f16
-                                                                  : WeightFormat::f32,
+    views.push_back({.format = plain_format(tensor->view.dtype),
                      .rows = rows,
                      .cols = cols,
                      .codes = tensor->view.data + e * stride});

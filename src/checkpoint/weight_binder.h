@@ -62,11 +62,14 @@ class WeightBinder {
                             const std::vector<std::vector<int64_t>>& shapes);
   std::optional<float> scalar(const std::string& name, bool positive);
   QuantView plain(const std::string& module, QuantView view);
+  QuantView nvfp4(const std::string& module, const std::string& codes_suffix, std::optional<float> global,
+                  QuantView view);
   QuantView nvfp4_modelopt(const std::string& module, QuantView view);
   QuantView nvfp4_compressed(const std::string& module, QuantView view);
   QuantView mxfp4(const std::string& codes, const std::string& scales, QuantView view);
   QuantView fp8(const std::string& module, QuantView view);
   const std::byte* scales_as_float(const NamedTensor& tensor);
+  void check_whole_blocks(const std::string& what, int64_t cols, int64_t block);
   void check_scale_bytes(const NamedTensor& scales);
   QuantView refuse(const std::string& module, int64_t rows, int64_t cols);
 

@@ -45,10 +45,7 @@ Result<std::unique_ptr<model::Model>> reference_model(const model::OpenModel& op
 Result<void> size_memory(const EngineOptions& options, const model::OpenModel& open, model::ModelOptions* m) {
   const auto& spec = open.family.spec;
   m->context = options.context_length > 0 ? options.context_length : spec.max_positions;
-  if (m->context > spec.max_positions) {
-    return Error{
-        fmt::format("--context-length {}: the model's config allows {}", m->context, spec.max_positions)};
-  }
+  if (auto fits = model::check_context(m->context, spec); !fits) return fits.error();
   if (m->context < kCanaryTokens) {
     return Error{fmt::format("--context-length {}: at least {} are needed", m->context, int{kCanaryTokens})};
   }

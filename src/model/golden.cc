@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
-#include <cstring>
 
 #include "base/mapped_file.h"
+#include "base/unaligned.h"
 
 namespace assay::model {
 namespace {
@@ -102,11 +102,9 @@ std::optional<std::vector<int32_t>> Golden::integers(const std::string& name) co
   for (int64_t i = 0; i < view.elements(); ++i) {
     int64_t value = 0;
     if (view.dtype == DType::i64) {
-      std::memcpy(&value, view.data + i * 8, 8);
+      value = load_unaligned<int64_t>(view.data, i);
     } else if (view.dtype == DType::i32) {
-      int32_t narrow = 0;
-      std::memcpy(&narrow, view.data + i * 4, 4);
-      value = narrow;
+      value = load_unaligned<int32_t>(view.data, i);
     } else {
       return std::nullopt;
     }

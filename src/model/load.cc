@@ -20,6 +20,11 @@ void add_formats(const ModelWeights& weights, std::set<WeightFormat>& formats) {
 
 }  // namespace
 
+Result<void> check_context(int64_t context, const ModelSpec& spec) {
+  if (context <= spec.max_positions) return {};
+  return Error{fmt::format("--context-length {}: the model's config allows {}", context, spec.max_positions)};
+}
+
 Result<void> check_quantization(const std::string& wanted, const ModelWeights& weights) {
   if (wanted.empty() || wanted == "auto") return {};
   const std::set<WeightFormat> plain = {WeightFormat::bf16, WeightFormat::f16, WeightFormat::f32};
@@ -82,10 +87,7 @@ Result<std::unique_ptr<Model>> load_model(const std::string& folder, const Model
   auto open = open_model(folder);
   if (!open) return open.error();
   if (auto fits = check_quantization(options.quantization, open->weights); !fits) return fits.error();
-  if (options.context > open->family.spec.max_positions) {
-    return Error{fmt::format("--context-length {}: the model's config allows {}", options.context,
-                             open->family.spec.max_positions)};
-  }
+  if (auto fits = check_context(options.context, open->family.spec); !fits) return fits.error();
   return Model::build(open->family.spec, open->weights, options, progress);
 }
 

@@ -22,6 +22,9 @@ struct OpenModel {
 // Config and tensors, all problems in one error. Refuses what is not supported before any weight is read.
 Result<OpenModel> open_model(const std::string& folder);
 
+// Refuses a context longer than the model was made for.
+Result<void> check_context(int64_t context, const ModelSpec& spec);
+
 // How `options.quantization` (SGLang's names: modelopt_fp4, compressed-tensors, mxfp4, fp8, none, ...) fits
 // the tensors.
 Result<void> check_quantization(const std::string& wanted, const ModelWeights& weights);

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
+
+#include "model/sequence_feeder.h"
 
 namespace assay::model {
 namespace {
@@ -16,55 +17,6 @@ using kernels::PrecisionClass;
 // through a few dozen layers stay 20 times below (measured on the goldens, 2026-11), every known mistake is
 // far above.
 constexpr double kHiddenBound = 1e-3;
-
-// Feeds one sequence through a model, page by page in order, in state slot 0.
-class Runner {
- public:
-  explicit Runner(Model& model) : model_(model) {
-    const int64_t pages = model.options().pages;
-    pages_.resize(static_cast<size_t>(pages));
-    std::iota(pages_.begin(), pages_.end(), 0);
-  }
-
-  // Logits of every row of `ids`, which continue the sequence. A fresh sequence starts with reset().
-  std::vector<float> feed(std::span<const int32_t> ids, Observer* observer = nullptr) {
-    Batch batch;
-    batch.ids.assign(ids.begin(), ids.end());
-    std::vector<int32_t> state_out(ids.size(), -1);
-    state_out.back() = 0;
-    for (size_t i = 0; i < ids.size(); ++i) {
-      batch.positions.push_back(static_cast<int32_t>(position_ + static_cast<int64_t>(i)));
-      batch.logit_rows.push_back(static_cast<int32_t>(i));
-    }
-    batch.sequences.push_back({.row_begin = 0,
-                               .row_count = batch.rows(),
-                               .position = position_,
-                               .pages = pages_,
-                               .state_in = position_ == 0 ? -1 : 0,
-                               .state_out = state_out});
-    std::vector<float> logits;
-    model_.forward(batch, logits, observer);
-    position_ += batch.rows();
-    return logits;
-  }
-
-  std::vector<float> feed_in_chunks(std::span<const int32_t> ids, size_t chunk) {
-    reset();
-    std::vector<float> all;
-    for (size_t at = 0; at < ids.size(); at += chunk) {
-      const auto part = feed(ids.subspan(at, std::min(chunk, ids.size() - at)));
-      all.insert(all.end(), part.begin(), part.end());
-    }
-    return all;
-  }
-
-  void reset() { position_ = 0; }
-
- private:
-  Model& model_;
-  std::vector<int32_t> pages_;
-  int64_t position_ = 0;
-};
 
 // Compares hidden states and expert choices of prompt 0 with the stored ones; may force the stored choice.
 class GoldenObserver final : public Observer {
@@ -170,7 +122,7 @@ class PromptVerifier {
         options_(options),
         index_(index),
         prompt_(golden.prompts()[index]),
-        runner_(model) {
+        feeder_(model) {
     w4a4_ = model.options().precision == PrecisionClass::w4a4;
     report_.name = prompt_.name;
     report_.tokens = static_cast<int64_t>(prompt_.ids.size());
@@ -178,7 +130,8 @@ class PromptVerifier {
 
   PromptReport run() {
     GoldenObserver observer(golden_, w4a4_ ? "hidden_w4a4" : "hidden", options_.golden_routing, report_);
-    std::vector<float> logits = runner_.feed(prompt_.ids, index_ == 0 ? &observer : nullptr);
+    std::vector<float> logits =
+        feeder_.feed(prompt_.ids, SequenceFeeder::Logits::every_row, index_ == 0 ? &observer : nullptr);
     if (const auto stored = stored_logits()) compare_logits(logits, *stored, report_);
     check_greedy(logits);
     if (model_.options().precision == PrecisionClass::w4a32) check_chunks(logits);
@@ -203,14 +156,28 @@ class PromptVerifier {
       if (found != expected && (!report_.greedy || margin > report_.greedy->margin)) {
         report_.greedy = GreedyDifference{static_cast<int>(step), expected, found, margin};
       }
-      if (step + 1 < prompt_.greedy_ids.size()) last = runner_.feed(std::span(&expected, 1));
+      if (step + 1 < prompt_.greedy_ids.size())
+        last = feeder_.feed(std::span(&expected, 1), SequenceFeeder::Logits::every_row);
     }
+  }
+
+  // The prompt as a fresh sequence, `chunk` tokens a pass.
+  std::vector<float> feed_in_chunks(size_t chunk) {
+    feeder_.reset();
+    const std::span<const int32_t> ids(prompt_.ids);
+    std::vector<float> all;
+    for (size_t at = 0; at < ids.size(); at += chunk) {
+      const auto part =
+          feeder_.feed(ids.subspan(at, std::min(chunk, ids.size() - at)), SequenceFeeder::Logits::every_row);
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
   }
 
   void check_chunks(std::span<const float> whole) {
     const auto vocab = static_cast<size_t>(model_.spec().vocab);
     for (size_t chunk : {size_t{1}, size_t{7}, size_t{64}}) {
-      const auto logits = runner_.feed_in_chunks(prompt_.ids, chunk);
+      const auto logits = feed_in_chunks(chunk);
       for (size_t i = 0; i < logits.size(); ++i) {
         if (!(std::fabs(logits[i] - whole[i]) <= kLogitBound)) report_.chunks_agree = false;
       }
@@ -260,7 +227,7 @@ class PromptVerifier {
   const VerifyOptions& options_;
   size_t index_;
   const GoldenPrompt& prompt_;
-  Runner runner_;
+  SequenceFeeder feeder_;
   PromptReport report_;
   bool w4a4_ = false;
 };

@@ -3,20 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 
+#include "base/unaligned.h"
 #include "numeric/block_formats.h"
 #include "numeric/float_formats.h"
 
 namespace assay::kernels::reference {
 namespace {
-
-template <class T>
-T load(const std::byte* base, int64_t index) {
-  T value;
-  std::memcpy(&value, base + index * static_cast<int64_t>(sizeof(T)), sizeof(T));
-  return value;
-}
 
 // Every code of a small format, decoded by its definition.
 template <int kCodes, class Decode>
@@ -36,22 +29,22 @@ void decode_codes(const QuantView& w, int64_t row, std::vector<double>& out) {
     double& value = out[static_cast<size_t>(c)];
     switch (w.format) {
       case WeightFormat::f32:
-        value = load<float>(w.codes, first + c);
+        value = load_unaligned<float>(w.codes, first + c);
         break;
       case WeightFormat::bf16:
-        value = numeric::decode_bf16(load<uint16_t>(w.codes, first + c));
+        value = numeric::decode_bf16(load_unaligned<uint16_t>(w.codes, first + c));
         break;
       case WeightFormat::f16:
-        value = numeric::decode_fp16(load<uint16_t>(w.codes, first + c));
+        value = numeric::decode_fp16(load_unaligned<uint16_t>(w.codes, first + c));
         break;
       case WeightFormat::nvfp4:
       case WeightFormat::mxfp4: {
-        const uint8_t byte = load<uint8_t>(w.codes, (first + c) / 2);
+        const uint8_t byte = load_unaligned<uint8_t>(w.codes, (first + c) / 2);
         value = kE2m1[(first + c) % 2 == 0 ? byte & 15 : byte >> 4];
         break;
       }
       default:
-        value = kE4m3[load<uint8_t>(w.codes, first + c)];
+        value = kE4m3[load_unaligned<uint8_t>(w.codes, first + c)];
     }
   }
 }
@@ -60,14 +53,16 @@ void decode_codes(const QuantView& w, int64_t row, std::vector<double>& out) {
 double block_scale(const QuantView& w, int64_t row, int64_t block) {
   switch (w.format) {
     case WeightFormat::nvfp4:
-      return numeric::decode_e4m3(load<uint8_t>(w.scales, row * (w.cols / numeric::kNvfp4Block) + block));
+      return numeric::decode_e4m3(
+          load_unaligned<uint8_t>(w.scales, row * (w.cols / numeric::kNvfp4Block) + block));
     case WeightFormat::mxfp4:
-      return numeric::decode_e8m0(load<uint8_t>(w.scales, row * (w.cols / numeric::kMxfp4Block) + block));
+      return numeric::decode_e8m0(
+          load_unaligned<uint8_t>(w.scales, row * (w.cols / numeric::kMxfp4Block) + block));
     case WeightFormat::fp8_channel:
-      return load<float>(w.scales, row);
+      return load_unaligned<float>(w.scales, row);
     case WeightFormat::fp8_block: {
       const int64_t blocks = (w.cols + numeric::kFp8Block - 1) / numeric::kFp8Block;
-      return load<float>(w.scales, row / numeric::kFp8Block * blocks + block);
+      return load_unaligned<float>(w.scales, row / numeric::kFp8Block * blocks + block);
     }
     default:
       return 1;

@@ -78,6 +78,13 @@ std::vector<float> bind_norm(WeightBinder& binder, const ModelSpec& spec, const 
   return weight;
 }
 
+LayerWeights bind_layer_norms(WeightBinder& binder, const ModelSpec& spec, const std::string& module) {
+  LayerWeights layer;
+  layer.input_norm = bind_norm(binder, spec, module + ".input_layernorm.weight", spec.hidden);
+  layer.post_norm = bind_norm(binder, spec, module + ".post_attention_layernorm.weight", spec.hidden);
+  return layer;
+}
+
 kernels::ExpertWeights bind_expert(WeightBinder& binder, const std::string& module, int64_t hidden,
                                    int64_t intermediate, const ExpertNames& names) {
   return {binder.linear(fmt::format("{}.{}", module, names.gate), intermediate, hidden),

@@ -22,6 +22,9 @@ moe::RouterSpec read_softmax_router(Config& config, bool renormalise,
 // Norm weights [n] as the forward wants them: 1 + w where the family stores them zero-centred.
 std::vector<float> bind_norm(checkpoint::WeightBinder& binder, const ModelSpec& spec, const std::string& name,
                              int64_t n);
+// A layer that has its two norms, input_layernorm and post_attention_layernorm, and nothing else yet.
+LayerWeights bind_layer_norms(checkpoint::WeightBinder& binder, const ModelSpec& spec,
+                              const std::string& module);
 // {module}.{gate,up,down}_proj, or the family's names for them.
 struct ExpertNames {
   const char *gate = "gate_proj", *up = "up_proj", *down = "down_proj";

@@ -97,9 +97,7 @@ ModelWeights bind(checkpoint::WeightBinder& binder, const ModelSpec& spec) {
   for (size_t i = 0; i < spec.layers.size(); ++i) {
     const LayerSpec& layer = spec.layers[i];
     const std::string module = fmt::format("{}layers.{}", root, i);
-    LayerWeights w;
-    w.input_norm = bind_norm(binder, spec, module + ".input_layernorm.weight", spec.hidden);
-    w.post_norm = bind_norm(binder, spec, module + ".post_attention_layernorm.weight", spec.hidden);
+    LayerWeights w = bind_layer_norms(binder, spec, module);
     if (layer.mixer == Mixer::attention)
       w.attention = bind_attention(binder, spec, module + ".self_attn");
     else

@@ -38,9 +38,7 @@ ModelWeights bind(checkpoint::WeightBinder& binder, const ModelSpec& spec) {
   for (size_t i = 0; i < spec.layers.size(); ++i) {
     const FfnSpec& ffn = spec.layers[i].ffn;
     const std::string module = fmt::format("model.layers.{}", i);
-    LayerWeights w;
-    w.input_norm = bind_norm(binder, spec, module + ".input_layernorm.weight", spec.hidden);
-    w.post_norm = bind_norm(binder, spec, module + ".post_attention_layernorm.weight", spec.hidden);
+    LayerWeights w = bind_layer_norms(binder, spec, module);
     w.attention = bind_attention(binder, spec, module + ".self_attn");
     if (ffn.router.experts > 0) {
       w.router = binder.linear(module + ".mlp.gate", ffn.router.experts, spec.hidden);
